@@ -1,0 +1,41 @@
+//! The nouns of harnessd.
+//!
+//! Every type that crosses two rooms or two wires lives here: ids, tools, calls, units, wakes,
+//! events and error codes. The crate does no I/O, has no clock and no async runtime; it only says
+//! what things are, how they are written as JSON or TOML, and which values are valid.
+
+mod bytes;
+mod call;
+mod code;
+mod event;
+mod exit;
+mod id;
+mod settings;
+mod signal;
+mod status;
+mod task;
+mod time;
+mod tool;
+mod unit;
+mod wake;
+
+pub use bytes::{ByteSize, CpuQuota, Limit, ParseBytesError};
+pub use call::{
+    Call, CallContext, CallRecord, CallRequest, CallState, Content, Front, Outcome, Progress,
+    ToolOutput,
+};
+pub use code::{ErrorCode, Refusal};
+pub use event::{Event, EventBody, UnitChange};
+pub use exit::{ExitReport, ExitStatus, ExitStatusSet, ParseExitStatusError, Usage};
+pub use id::{CallId, IdError, InvocationId, SessionId, UnitId, WakeId};
+pub use settings::{SettingsError, UnitPolicy, UnitSettings};
+pub use signal::{ParseSignalError, Signal};
+pub use status::{Enforcement, HarnessStatus, KeeperStatus, TaskCounts};
+pub use task::{Gap, OutputChunk, Stream, StreamStatus, TaskState, TaskStatus};
+pub use time::{ParseTimeSpanError, TimeSpan, Timestamp};
+pub use tool::{Annotations, Tool};
+pub use unit::{
+    ActiveState, KillMode, OomPolicy, Restart, SubState, UnitKind, UnitResult, UnitState,
+    UnitStatus,
+};
+pub use wake::Wake;
