@@ -3,7 +3,7 @@
 mod journal;
 mod spawner;
 
-pub use journal::{Journal, JournalError, NewUnit, Transition};
+pub use journal::{Journal, JournalError};
 pub use spawner::{
     Adopted, ProcessEvent, SpawnError, SpawnRequest, Spawned, Spawner, Stdio, StopSequence,
     TreeLimits,

@@ -1,0 +1,1 @@
+//! The tool harness of one AI agent: wiring of the rooms, and its fronts.
