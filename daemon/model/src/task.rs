@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ActiveState, Signal, SubState, Timestamp, UnitId, UnitResult, Usage, unit::words};
+use crate::{
+    ActiveState, Signal, SubState, Timestamp, UnitId, UnitResult, UnitState, Usage, unit::words,
+};
 
 words! {
     /// A task's state in one word, for agents.
@@ -20,6 +22,31 @@ words! {
         Interrupted = "interrupted",
         /// Somebody ended it.
         Stopped = "stopped",
+    }
+}
+
+impl TaskState {
+    /// The one word for a unit's state.
+    ///
+    /// A stop that somebody asked for is `stopped` even when it took the final signal, for which
+    /// systemd's result is `timeout` too.
+    #[must_use]
+    pub fn of(state: &UnitState) -> Self {
+        if !state.is_final() {
+            return match state.started_at {
+                Some(_) => Self::Running,
+                None => Self::Pending,
+            };
+        }
+        if state.interrupted {
+            Self::Interrupted
+        } else if state.stop_requested {
+            Self::Stopped
+        } else if state.result == UnitResult::Timeout {
+            Self::TimedOut
+        } else {
+            Self::Done
+        }
     }
 }
 
@@ -122,4 +149,89 @@ pub struct OutputChunk {
     pub gap: Option<Gap>,
     /// The task has ended and this reaches the end.
     pub eof: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn running() -> UnitState {
+        UnitState {
+            active_state: ActiveState::Active,
+            sub_state: SubState::Running,
+            started_at: Some(Timestamp::from_micros(1)),
+            ..UnitState::new()
+        }
+    }
+
+    fn ended(result: UnitResult) -> UnitState {
+        let failed = result != UnitResult::Success;
+        UnitState {
+            active_state: if failed {
+                ActiveState::Failed
+            } else {
+                ActiveState::Inactive
+            },
+            sub_state: if failed {
+                SubState::Failed
+            } else {
+                SubState::Dead
+            },
+            result,
+            ended_at: Some(Timestamp::from_micros(2)),
+            ..running()
+        }
+    }
+
+    #[test]
+    fn a_task_is_pending_until_it_was_started_and_running_until_it_rests() {
+        assert_eq!(TaskState::of(&UnitState::new()), TaskState::Pending);
+        assert_eq!(TaskState::of(&running()), TaskState::Running);
+        let waiting = UnitState {
+            active_state: ActiveState::Activating,
+            sub_state: SubState::AutoRestart,
+            result: UnitResult::Timeout,
+            interrupted: true,
+            ..running()
+        };
+        assert_eq!(TaskState::of(&waiting), TaskState::Running);
+    }
+
+    #[test]
+    fn a_task_that_ended_by_itself_is_done_whatever_its_result() {
+        for result in UnitResult::ALL {
+            let expected = match result {
+                UnitResult::Timeout => TaskState::TimedOut,
+                UnitResult::Success
+                | UnitResult::ExitCode
+                | UnitResult::Signal
+                | UnitResult::CoreDump
+                | UnitResult::OomKill
+                | UnitResult::StartLimitHit
+                | UnitResult::Resources => TaskState::Done,
+            };
+            assert_eq!(TaskState::of(&ended(*result)), expected, "{result}");
+        }
+    }
+
+    #[test]
+    fn a_stop_that_was_asked_for_is_stopped_even_when_it_took_the_final_signal() {
+        for result in [UnitResult::Success, UnitResult::Signal, UnitResult::Timeout] {
+            let state = UnitState {
+                stop_requested: true,
+                ..ended(result)
+            };
+            assert_eq!(TaskState::of(&state), TaskState::Stopped, "{result}");
+        }
+    }
+
+    #[test]
+    fn an_end_that_nobody_saw_is_interrupted() {
+        let state = UnitState {
+            interrupted: true,
+            stop_requested: true,
+            ..ended(UnitResult::Timeout)
+        };
+        assert_eq!(TaskState::of(&state), TaskState::Interrupted);
+    }
 }

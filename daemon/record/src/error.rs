@@ -1,0 +1,188 @@
+//! What can go wrong with the record.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::ffi;
+
+/// What the record's operations return.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why something could not be written to or read from the record. Each message ends with what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No space; nothing of the failed write is left, and later writes succeed once there is space.
+    #[error("the disk of {path} is full: free some space; what is in the record is safe")]
+    Full {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// The file or its directory may not be written.
+    #[error(
+        "{path} cannot be written: let this user write to it, its directory and the files beside it"
+    )]
+    ReadOnly {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite or the kernel said.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// Another program holds the write lock for longer than the record waits.
+    #[error("{path} is locked by another program: end the one that `fuser {path}` names")]
+    Locked {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// The file, or a value in it, is not what this program wrote.
+    #[error(
+        "{path} is damaged: stop the daemon, then move it away together with the -wal and -shm files beside it, \
+         or mend it with `sqlite3 {path} .recover`"
+    )]
+    Corrupt {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// The file is a database of some other program.
+    #[error(
+        "{path} is not a harness's record (its application id is {application_id:#x}): choose another state directory"
+    )]
+    Foreign {
+        /// The database.
+        path: PathBuf,
+        /// SQLite's `application_id`.
+        application_id: i32,
+    },
+    /// A newer version of the program wrote the file.
+    #[error(
+        "{path} has schema {found}, and this version knows {known} at most: start the newer version again, \
+         or move the file away"
+    )]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// The file's schema version.
+        found: i64,
+        /// The last one that this program knows.
+        known: i64,
+    },
+    /// The file can neither be opened nor made.
+    #[error(
+        "{path} cannot be opened: see that its directory exists, that this user may write there, \
+         and that file descriptors are left"
+    )]
+    Open {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// An id was used a second time.
+    #[error("there is a {what} {id} already: use another id")]
+    Exists {
+        /// `unit` or `call`.
+        what: &'static str,
+        /// The id.
+        id: String,
+    },
+    /// The record has nothing of that id.
+    #[error("there is no {what} {id} in the record: it was never made, or it was removed")]
+    Unknown {
+        /// `unit`.
+        what: &'static str,
+        /// The id.
+        id: String,
+    },
+    /// Anything else that SQLite refused.
+    #[error("{path}: SQLite failed: see the journal of the disk it is on")]
+    Sqlite {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// The record's thread is gone.
+    #[error("the record is closed: restart the daemon")]
+    Closed,
+}
+
+/// An error that does not know yet which file it is about.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Sqlite(rusqlite::Error),
+    Exists { what: &'static str, id: String },
+    Unknown { what: &'static str, id: String },
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl Fault {
+    /// The same, as the public error about the database at `path`.
+    pub(crate) fn at(self, path: &Path) -> Error {
+        match self {
+            Self::Sqlite(source) => classify(source, path.to_owned()),
+            Self::Exists { what, id } => Error::Exists { what, id },
+            Self::Unknown { what, id } => Error::Unknown { what, id },
+        }
+    }
+
+    /// A violated UNIQUE constraint means that the id is in use.
+    pub(crate) fn on_insert(error: rusqlite::Error, what: &'static str, id: &str) -> Self {
+        match error.sqlite_error() {
+            Some(failure) if failure.extended_code == ffi::SQLITE_CONSTRAINT_UNIQUE => {
+                Self::Exists {
+                    what,
+                    id: id.to_owned(),
+                }
+            }
+            Some(_) | None => Self::Sqlite(error),
+        }
+    }
+}
+
+fn classify(source: rusqlite::Error, path: PathBuf) -> Error {
+    let Some(failure) = source.sqlite_error() else {
+        // A stored value that is not of its type, not UTF-8, not JSON, or no known word.
+        return match source {
+            rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::Utf8Error(..) => Error::Corrupt { path, source },
+            _ => Error::Sqlite { path, source },
+        };
+    };
+    match failure.extended_code {
+        // The shared memory beside the log could not grow.
+        ffi::SQLITE_IOERR_SHMSIZE => return Error::Full { path, source },
+        _ => {}
+    }
+    match failure.code {
+        ffi::ErrorCode::DiskFull => Error::Full { path, source },
+        ffi::ErrorCode::ReadOnly | ffi::ErrorCode::PermissionDenied => Error::ReadOnly {
+            path,
+            source: Box::new(source),
+        },
+        ffi::ErrorCode::DatabaseBusy | ffi::ErrorCode::DatabaseLocked => {
+            Error::Locked { path, source }
+        }
+        ffi::ErrorCode::DatabaseCorrupt | ffi::ErrorCode::NotADatabase => {
+            Error::Corrupt { path, source }
+        }
+        ffi::ErrorCode::CannotOpen => Error::Open { path, source },
+        _ => Error::Sqlite { path, source },
+    }
+}

@@ -1,0 +1,166 @@
+//! The handle.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, mpsc},
+    thread,
+    time::Duration,
+};
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use crate::{
+    calls,
+    connection::{self, LOCK_TIMEOUT},
+    error::{Error, Fault, Result},
+    reader::{self, Query, READERS},
+    row, wakes,
+    writer::{Durability, Operation, Request, Writer},
+};
+
+/// Rows of one page and where the next one begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page<T> {
+    /// Newest first.
+    pub items: Vec<T>,
+    /// The next page's `before`, if there is more.
+    pub next: Option<i64>,
+}
+
+impl<T> Page<T> {
+    /// From one row more than asked for, each with its place. A row that cannot be read is left out.
+    pub(crate) fn collect(
+        rows: impl Iterator<Item = rusqlite::Result<(i64, rusqlite::Result<T>)>>,
+        limit: u32,
+    ) -> rusqlite::Result<Self> {
+        let mut rows: Vec<_> = rows.collect::<rusqlite::Result<_>>()?;
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let more = rows.len() > limit;
+        rows.truncate(limit);
+        let next = rows.last().filter(|_| more).map(|(place, _)| *place);
+        let items = row::readable(rows.into_iter().map(|(_, item)| item))?;
+        Ok(Self { items, next })
+    }
+}
+
+/// A handle to the record; cheap to clone. The threads end when the last clone is gone, after
+/// all that was handed over is committed.
+#[derive(Clone, Debug)]
+pub struct Record {
+    path: Arc<PathBuf>,
+    writes: mpsc::Sender<Box<dyn Operation>>,
+    reads: mpsc::Sender<Query>,
+}
+
+impl Record {
+    /// Opens or makes the database and brings it up to date. Calls that were open when the daemon
+    /// died become `outcome_unknown`, and wakes that were held for a waiter become due.
+    ///
+    /// Blocks, usually for some milliseconds; the caller makes sure that the directory exists and
+    /// that no other daemon uses it.
+    pub fn open(path: &Path) -> Result<Self> {
+        Self::open_with(path, LOCK_TIMEOUT)
+    }
+
+    pub(crate) fn open_with(path: &Path, lock_timeout: Duration) -> Result<Self> {
+        let mut connection = connection::open_writer(path, lock_timeout)?;
+        reconcile(&mut connection).map_err(|error| Fault::from(error).at(path))?;
+        let writer = Writer::new(path.to_owned(), connection);
+        let (writes, queue) = mpsc::channel();
+        spawn("record-writer", move || writer.run(&queue))?;
+
+        let (reads, queue) = mpsc::channel();
+        let queue = Arc::new(Mutex::new(queue));
+        for _ in 0..READERS {
+            let connection = connection::open_reader(path, lock_timeout)?;
+            let queue = Arc::clone(&queue);
+            spawn("record-reader", move || reader::run(&connection, &queue))?;
+        }
+        Ok(Self {
+            path: Arc::new(path.to_owned()),
+            writes,
+            reads,
+        })
+    }
+
+    /// Resolves when all that was handed over before is committed.
+    pub async fn flush(&self) -> Result<()> {
+        self.write(Durability::Full, |_| Ok(())).await
+    }
+
+    /// Runs an operation on the writer and waits for its commit. Once handed over it is carried
+    /// out even if the future is dropped.
+    pub(crate) fn write<T, F>(
+        &self,
+        durability: Durability,
+        run: F,
+    ) -> impl Future<Output = Result<T>> + use<T, F>
+    where
+        T: Send + 'static,
+        F: FnMut(&Connection) -> std::result::Result<T, Fault> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let sent = self.writes.send(Box::new(Request {
+            durability,
+            run,
+            outcome: None,
+            reply: Some(reply),
+        }));
+        async move {
+            sent.map_err(|_| Error::Closed)?;
+            answer.await.map_err(|_| Error::Closed)?
+        }
+    }
+
+    /// Hands an operation over without waiting; a failure is logged.
+    pub(crate) fn note<F>(&self, run: F)
+    where
+        F: FnMut(&Connection) -> std::result::Result<(), Fault> + Send + 'static,
+    {
+        let sent = self.writes.send(Box::new(Request {
+            durability: Durability::Normal,
+            run,
+            outcome: None,
+            reply: None,
+        }));
+        if sent.is_err() {
+            tracing::error!("the record is closed: a change that nobody waited for is lost");
+        }
+    }
+
+    /// Runs a query on a reader. It sees all that was committed before this call.
+    pub(crate) async fn read<T, F>(&self, run: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let path = Arc::clone(&self.path);
+        let query = move |connection: &Connection| {
+            let outcome = run(connection).map_err(|error| Fault::from(error).at(&path));
+            // A caller that went away wants no answer.
+            drop(reply.send(outcome));
+        };
+        self.reads
+            .send(Box::new(query))
+            .map_err(|_| Error::Closed)?;
+        answer.await.map_err(|_| Error::Closed)?
+    }
+}
+
+/// What the end of the last daemon left behind.
+fn reconcile(connection: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = connection.transaction()?;
+    calls::close_open(&transaction)?;
+    wakes::release_held(&transaction)?;
+    transaction.commit()
+}
+
+fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<()> {
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(body)
+        .map(drop)
+        .map_err(|_| Error::Closed)
+}

@@ -1,0 +1,300 @@
+//! Units: making, changing and listing them.
+
+use harness_model::{
+    NewUnit, StoredUnit, TaskCounts, Timestamp, Transition, UnitId, UnitKind, UnitState, Wake,
+};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+
+use crate::{
+    error::{Fault, Result},
+    invocations,
+    record::{Page, Record},
+    row, wakes,
+    writer::Durability,
+};
+
+/// The columns of [`stored`].
+pub(crate) const COLUMNS: &str = "units.seq, units.id, units.kind, units.created_at, units.state, \
+     units.recent_starts, definitions.name, definitions.command, definitions.spec, definitions.cwd, \
+     definitions.settings";
+
+/// Which units to list, newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UnitQuery {
+    /// Of this kind alone.
+    pub kind: Option<UnitKind>,
+    /// Those that are not at rest, or those that are.
+    pub live: Option<bool>,
+    /// Those made before this place: [`Page::next`] of the page before.
+    pub before: Option<i64>,
+    /// At most this many; 1 to 1000.
+    pub limit: u32,
+}
+
+impl Record {
+    /// Writes a new unit and its first run; synced to the disk.
+    ///
+    /// # Errors
+    /// [`Error::Exists`](crate::Error::Exists) if the id was ever used.
+    pub async fn unit_created(&self, unit: NewUnit, starting: Transition) -> Result<()> {
+        self.write(Durability::Full, move |connection| {
+            create(connection, &unit, &starting)
+        })
+        .await
+    }
+
+    /// Writes that a further run of a unit is about to start; synced to the disk. The unit is not at rest any more,
+    /// and its next end makes a new wake.
+    pub async fn unit_starting(&self, transition: Transition) -> Result<()> {
+        self.write(Durability::Full, move |connection| {
+            let known = update(connection, &transition)?;
+            invocations::start(connection, known.seq, &transition.state)?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Writes a change of state; synced to the disk. When it brings a task to rest, its wake is written
+    /// with it, and given back unless it is held for a waiter ([`Record::wake_settled`]).
+    pub async fn unit_changed(&self, transition: Transition) -> Result<Option<Wake>> {
+        self.write(Durability::Full, move |connection| {
+            change(connection, &transition)
+        })
+        .await
+    }
+
+    /// Writes a change of state that nobody waits for and that need not survive a power cut. It
+    /// comes after what was handed over before it; it never takes a unit out of its rest.
+    pub fn unit_noted(&self, transition: Transition) {
+        self.note(move |connection| {
+            let known = find(connection, &transition.unit)?;
+            if known.live || transition.state.is_final() {
+                change(connection, &transition)?;
+            }
+            Ok(())
+        });
+    }
+
+    /// One unit.
+    pub async fn unit(&self, id: &UnitId) -> Result<Option<StoredUnit>> {
+        let id = id.clone();
+        self.read(move |connection| {
+            connection
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS} FROM units CROSS JOIN definitions ON definitions.unit = units.seq \
+                     WHERE units.id = ?1"
+                ))?
+                .query_row([id.as_str()], stored)
+                .optional()
+        })
+        .await
+    }
+
+    /// A page of units, newest first.
+    pub async fn units(&self, query: UnitQuery) -> Result<Page<StoredUnit>> {
+        self.read(move |connection| {
+            let limit = query.limit.clamp(1, 1000);
+            let mut statement = connection.prepare_cached(&page_sql(&query))?;
+            let rows = statement.query_map(
+                named_params! {
+                    ":kind": query.kind.map(UnitKind::as_str),
+                    ":before": query.before.unwrap_or(i64::MAX),
+                    ":limit": limit + 1,
+                },
+                |row| Ok((row.get(0)?, stored(row))),
+            )?;
+            Page::collect(rows, limit)
+        })
+        .await
+    }
+
+    /// Every unit that is not at rest, oldest first.
+    pub async fn unfinished_units(&self) -> Result<Vec<StoredUnit>> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(&unfinished_sql())?;
+            row::readable(statement.query_map((), stored)?)
+        })
+        .await
+    }
+
+    /// How many tasks are in which state.
+    pub async fn task_counts(&self) -> Result<TaskCounts> {
+        self.read(|connection| {
+            let mut counts = TaskCounts::default();
+            let mut statement = connection.prepare_cached("SELECT name, value FROM counters")?;
+            let mut rows = statement.query(())?;
+            while let Some(row) = rows.next()? {
+                let value = u64::try_from(row.get::<_, i64>(1)?).unwrap_or(0);
+                match row.get_ref(0)?.as_str()? {
+                    "tasks_running" => counts.running = value,
+                    "tasks_inactive" => counts.inactive = value,
+                    "tasks_failed" => counts.failed = value,
+                    _ => {}
+                }
+            }
+            Ok(counts)
+        })
+        .await
+    }
+}
+
+/// The planner knows no statistics; left alone it might walk all units of a kind to find the live ones.
+pub(crate) fn page_sql(query: &UnitQuery) -> String {
+    let (index, rest) = match (query.live, query.kind) {
+        (Some(true), _) => ("INDEXED BY units_live", "AND units.ended_at IS NULL"),
+        (Some(false), Some(_)) => ("INDEXED BY units_kind", "AND units.ended_at IS NOT NULL"),
+        (Some(false), None) => ("NOT INDEXED", "AND units.ended_at IS NOT NULL"),
+        (None, Some(_)) => ("INDEXED BY units_kind", ""),
+        (None, None) => ("NOT INDEXED", ""),
+    };
+    // `:kind IS NULL` keeps the parameters the same in each form.
+    let kind = if query.kind.is_some() {
+        "AND units.kind = :kind"
+    } else {
+        "AND :kind IS NULL"
+    };
+    format!(
+        "SELECT {COLUMNS} FROM units {index} CROSS JOIN definitions ON definitions.unit = units.seq \
+         WHERE units.seq < :before {kind} {rest} ORDER BY units.seq DESC LIMIT :limit"
+    )
+}
+
+pub(crate) fn unfinished_sql() -> String {
+    format!(
+        "SELECT {COLUMNS} FROM units INDEXED BY units_live \
+         CROSS JOIN definitions ON definitions.unit = units.seq \
+         WHERE units.ended_at IS NULL ORDER BY units.seq"
+    )
+}
+
+pub(crate) fn stored(row: &Row<'_>) -> rusqlite::Result<StoredUnit> {
+    let starts: Vec<i64> = row::json(row, 5)?;
+    Ok(StoredUnit {
+        unit: NewUnit {
+            id: row::parsed(row, 1)?,
+            kind: row::word(row, 2, UnitKind::from_word)?,
+            created_at: row::time(row, 3)?,
+            name: row.get(6)?,
+            command: row.get(7)?,
+            spec: row.get(8)?,
+            cwd: row.get(9)?,
+            settings: row::json(row, 10)?,
+        },
+        state: row::json(row, 4)?,
+        recent_starts: starts.into_iter().map(Timestamp::from_micros).collect(),
+    })
+}
+
+/// What the record knows of a unit before a change.
+pub(crate) struct Known {
+    pub(crate) seq: i64,
+    pub(crate) kind: String,
+    /// It was not at rest.
+    pub(crate) live: bool,
+}
+
+fn find(connection: &Connection, id: &UnitId) -> std::result::Result<Known, Fault> {
+    let known = connection
+        .prepare_cached("SELECT seq, kind, ended_at IS NULL FROM units WHERE id = ?1")?
+        .query_row([id.as_str()], |row| {
+            Ok(Known {
+                seq: row.get(0)?,
+                kind: row.get(1)?,
+                live: row.get(2)?,
+            })
+        })
+        .optional()?;
+    known.ok_or_else(|| Fault::Unknown {
+        what: "unit",
+        id: id.to_string(),
+    })
+}
+
+/// When it came to rest; a state that is not final has no such time, whatever it says.
+fn rest(state: &UnitState) -> Option<i64> {
+    state
+        .ended_at
+        .filter(|_| state.is_final())
+        .map(Timestamp::as_micros)
+}
+
+fn starts_json(starts: &[Timestamp]) -> rusqlite::Result<String> {
+    let micros: Vec<i64> = starts.iter().map(|start| start.as_micros()).collect();
+    row::to_json(&micros)
+}
+
+fn create(
+    connection: &Connection,
+    unit: &NewUnit,
+    starting: &Transition,
+) -> std::result::Result<(), Fault> {
+    let state = &starting.state;
+    connection
+        .prepare_cached(
+            "INSERT INTO units (id, kind, created_at, active_state, sub_state, result, ended_at, state, recent_starts) \
+             VALUES (:id, :kind, :created_at, :active_state, :sub_state, :result, :ended_at, :state, :recent_starts)",
+        )?
+        .execute(named_params! {
+            ":id": unit.id.as_str(),
+            ":kind": unit.kind.as_str(),
+            ":created_at": unit.created_at.as_micros(),
+            ":active_state": state.active_state.as_str(),
+            ":sub_state": state.sub_state.as_str(),
+            ":result": state.result.as_str(),
+            ":ended_at": rest(state),
+            ":state": row::to_json(state)?,
+            ":recent_starts": starts_json(&starting.recent_starts)?,
+        })
+        .map_err(|error| Fault::on_insert(error, "unit", unit.id.as_str()))?;
+    let seq = connection.last_insert_rowid();
+    connection
+        .prepare_cached(
+            "INSERT INTO definitions (unit, name, command, spec, cwd, settings) \
+             VALUES (:unit, :name, :command, :spec, :cwd, :settings)",
+        )?
+        .execute(named_params! {
+            ":unit": seq,
+            ":name": unit.name,
+            ":command": unit.command,
+            ":spec": unit.spec,
+            ":cwd": unit.cwd,
+            ":settings": row::to_json(&unit.settings)?,
+        })?;
+    invocations::start(connection, seq, state)?;
+    Ok(())
+}
+
+fn update(connection: &Connection, transition: &Transition) -> std::result::Result<Known, Fault> {
+    let known = find(connection, &transition.unit)?;
+    let state = &transition.state;
+    connection
+        .prepare_cached(
+            "UPDATE units SET active_state = :active_state, sub_state = :sub_state, result = :result, \
+             ended_at = :ended_at, state = :state, recent_starts = :recent_starts WHERE seq = :seq",
+        )?
+        .execute(named_params! {
+            ":active_state": state.active_state.as_str(),
+            ":sub_state": state.sub_state.as_str(),
+            ":result": state.result.as_str(),
+            ":ended_at": rest(state),
+            ":state": row::to_json(state)?,
+            ":recent_starts": starts_json(&transition.recent_starts)?,
+            ":seq": known.seq,
+        })?;
+    Ok(known)
+}
+
+fn change(
+    connection: &Connection,
+    transition: &Transition,
+) -> std::result::Result<Option<Wake>, Fault> {
+    let known = update(connection, transition)?;
+    invocations::update(connection, known.seq, &transition.state)?;
+    // The same end told twice, as after a failed answer, makes one wake.
+    let ended = known.live && transition.state.is_final();
+    if ended && known.kind == UnitKind::Task.as_str() {
+        Ok(wakes::create(connection, known.seq, transition)?)
+    } else {
+        Ok(None)
+    }
+}
