@@ -1,1 +1,12 @@
-//! Placeholder.
+//! Runs an allowed call: the built-in tool groups.
+//!
+//! A group is handed calls that were resolved, validated and authorized already. It sees the nouns and
+//! the unit engine; what it needs from the record comes in through the small traits of [`store`].
+
+pub mod bash;
+mod group;
+mod schema;
+pub mod store;
+pub mod wakes;
+
+pub use group::{ToolGroup, input};

@@ -1,0 +1,125 @@
+//! `run`: a new task.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use harness_model::{CallContext, ErrorCode, Outcome, Progress, Refusal, TimeSpan, UnitId, UnitKind};
+use harness_supervise::{OutputFiles, StartError, UnitHandle, UnitSpec};
+
+use super::{Bash, BashSettings, input, render, status};
+
+/// One argument of a program may not be longer (`MAX_ARG_STRLEN` of the kernel, less its NUL).
+const LONGEST_COMMAND: usize = 131_071;
+
+impl Bash {
+    pub(super) async fn run(&self, input: input::Run, context: &CallContext) -> Outcome {
+        let wait = self.clamp(input.wait_seconds)?;
+        let handle = self.start(input).await?;
+        if let Some(progress) = context.progress.as_ref().filter(|_| !wait.is_zero()) {
+            let message = Some(format!("task {} is running", handle.id()));
+            progress(Progress { progress: 0.0, total: None, message });
+        }
+        let ending = if wait.is_zero() { None } else { handle.wait(wait).await };
+        let status = status::live_status(&handle);
+        Ok(match ending {
+            Some(ending) => {
+                ending.delivered();
+                render::full(&status)
+            }
+            None => render::started(&status),
+        })
+    }
+
+    /// Records the task and starts it.
+    pub(super) async fn start(&self, input: input::Run) -> Result<UnitHandle, Refusal> {
+        let settings = self.settings();
+        let spec = specify(&settings, input)?;
+        let running = self.engine.live().iter().filter(|handle| handle.spec().kind == UnitKind::Task).count() as u64;
+        if running >= settings.max_tasks {
+            let message = format!("{running} tasks run, and max_tasks allows no more: stop one, or wait for one to end");
+            return Err(Refusal::new(ErrorCode::Unavailable, message).retryable());
+        }
+        let id = UnitId::generate();
+        let output = OutputFiles {
+            stdout: settings.output_directory.join(format!("{id}.out")),
+            stderr: settings.output_directory.join(format!("{id}.err")),
+            max_bytes: settings.output_max,
+        };
+        self.engine.start(id, UnitSpec { output, ..spec }).await.map_err(not_started)
+    }
+
+    /// Seconds as a call gives them, no longer than the configuration allows.
+    pub(super) fn clamp(&self, seconds: f64) -> Result<Duration, Refusal> {
+        let max = self.settings().max_wait;
+        if seconds.is_nan() || seconds < 0.0 {
+            return Err(invalid(format!("wait_seconds is {seconds}: it must be 0 or more")));
+        }
+        Ok(Duration::try_from_secs_f64(seconds).map_or(max, |wait| wait.min(max)))
+    }
+}
+
+fn specify(settings: &BashSettings, input: input::Run) -> Result<UnitSpec, Refusal> {
+    check_command(&input.cmd)?;
+    let mut unit = input.unit;
+    if let Some(seconds) = input.timeout_secs {
+        let span = Duration::try_from_secs_f64(seconds).ok().filter(|span| !span.is_zero());
+        let span = span.ok_or_else(|| invalid(format!("timeout_secs is {seconds}: it must be above 0")))?;
+        unit.runtime_max_sec = Some(TimeSpan::from(span));
+    }
+    let unit = unit.over(&settings.unit);
+    unit.resolve().map_err(|error| invalid(error.to_string()))?;
+    for (name, value) in &input.env {
+        if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+            return Err(invalid(format!("env: {name:?} cannot be a variable: no `=` and no NUL may be in it")));
+        }
+    }
+    Ok(UnitSpec {
+        kind: UnitKind::Task,
+        name: input.name.filter(|name| !name.is_empty()),
+        argv: vec![settings.shell.clone(), "-c".to_owned(), input.cmd.clone()],
+        command: input.cmd,
+        environment: (settings.environment)(&input.env),
+        cwd: directory(&settings.workspace, input.cwd.as_deref())?,
+        settings: unit,
+        output: OutputFiles { stdout: PathBuf::new(), stderr: PathBuf::new(), max_bytes: settings.output_max },
+        stdin: None,
+    })
+}
+
+fn check_command(cmd: &str) -> Result<(), Refusal> {
+    if cmd.trim().is_empty() {
+        return Err(invalid("cmd is empty: give the command to run".to_owned()));
+    }
+    if cmd.contains('\0') {
+        return Err(invalid("cmd has a NUL character in it, which no command line can carry".to_owned()));
+    }
+    if cmd.len() > LONGEST_COMMAND {
+        let message = format!(
+            "cmd is {} bytes long, and the kernel passes at most {LONGEST_COMMAND} in one argument: write it to a file and run that",
+            cmd.len()
+        );
+        return Err(invalid(message));
+    }
+    Ok(())
+}
+
+fn directory(workspace: &Path, cwd: Option<&str>) -> Result<PathBuf, Refusal> {
+    let directory = cwd.map_or_else(|| workspace.to_owned(), |cwd| workspace.join(cwd));
+    match std::fs::metadata(&directory) {
+        Ok(metadata) if metadata.is_dir() => Ok(directory),
+        Ok(_) => Err(invalid(format!("cwd: {} is not a directory", directory.display()))),
+        Err(error) => Err(invalid(format!("cwd: {}: {error}", directory.display()))),
+    }
+}
+
+fn invalid(message: String) -> Refusal {
+    Refusal::new(ErrorCode::InvalidInput, message)
+}
+
+/// A unit that could not be made left nothing behind, so trying again is safe.
+pub(super) fn not_started(error: StartError) -> Refusal {
+    let message = error.to_string();
+    Refusal::new(ErrorCode::Unavailable, message).retryable()
+}

@@ -1,0 +1,32 @@
+//! What a tool group is.
+
+use futures_util::future::BoxFuture;
+use harness_model::{Call, CallContext, ErrorCode, Outcome, Refusal, Tool};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// A set of tools under one name.
+pub trait ToolGroup: Send + Sync + 'static {
+    /// The group's name, as it stands in `tool_groups`.
+    fn name(&self) -> &'static str;
+
+    /// Its tools.
+    fn tools(&self) -> Vec<Tool>;
+
+    /// Carries out one call. Dropping the future takes the call back.
+    fn execute<'a>(&'a self, call: &'a Call, context: &'a CallContext) -> BoxFuture<'a, Outcome>;
+}
+
+/// The call's input as the type its schema was made from.
+///
+/// # Errors
+/// `invalid_input`: what a schema cannot say, such as a malformed time span.
+pub fn input<T: DeserializeOwned>(call: &Call) -> Result<T, Refusal> {
+    T::deserialize(Value::Object(call.input.clone()))
+        .map_err(|error| Refusal::new(ErrorCode::InvalidInput, format!("{}: {error}", call.tool)))
+}
+
+/// The answer to a tool name that the group does not have; the catalogue resolves names before.
+pub(crate) fn no_such_tool(call: &Call) -> Refusal {
+    Refusal::new(ErrorCode::UnknownCommand, format!("the group {} has no tool {}", call.group, call.tool))
+}

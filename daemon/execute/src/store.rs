@@ -1,0 +1,25 @@
+//! What the groups need from the record.
+
+use futures_util::future::BoxFuture;
+use harness_model::{Refusal, StoredUnit, UnitId, Wake, WakeId};
+
+/// Units at rest, which the engine no longer holds.
+pub trait UnitStore: Send + Sync + 'static {
+    /// One unit, or `None` when there never was one of that id.
+    fn unit(&self, id: &UnitId) -> BoxFuture<'_, Result<Option<StoredUnit>, Refusal>>;
+
+    /// Tasks, newest first, from before the cursor on; and the cursor of the next page.
+    fn tasks(&self, before: Option<i64>, limit: u32) -> BoxFuture<'_, Result<(Vec<StoredUnit>, Option<i64>), Refusal>>;
+}
+
+/// Wakes that nobody has acknowledged.
+pub trait WakeStore: Send + Sync + 'static {
+    /// The oldest due wakes, counted as delivered once more.
+    fn take(&self, limit: u32) -> BoxFuture<'_, Result<Vec<Wake>, Refusal>>;
+
+    /// Acknowledges; gives back those that existed and were not acknowledged before.
+    fn acknowledge(&self, ids: Vec<WakeId>) -> BoxFuture<'_, Result<Vec<WakeId>, Refusal>>;
+
+    /// Resolves when a wake has become due since this was called.
+    fn arrival(&self) -> BoxFuture<'_, ()>;
+}

@@ -1,0 +1,148 @@
+//! The agent's side: what MCP asks of the harness, in the harness's own words.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use harness_execute::ToolGroup as _;
+use harness_mcp::{Backend, Exposed, Notice, TaskHandle, View};
+use harness_model::{
+    CallContext, CallRequest, ErrorCode, Outcome, Refusal, SessionId, TaskStatus, Timestamp, UnitId,
+};
+use serde_json::{Map, Value, json};
+use tokio::sync::broadcast;
+
+use crate::harness::Harness;
+
+/// The tool whose calls may run as MCP tasks.
+const TASK_TOOL: (&str, &str) = ("bash", "run");
+
+/// The harness behind `mcp.sock` and `[mcp_http]`.
+pub(crate) struct Agent {
+    harness: Arc<Harness>,
+}
+
+impl Agent {
+    pub(crate) fn new(harness: Arc<Harness>) -> Self {
+        Self { harness }
+    }
+
+    fn request(view: &View, name: &str, input: Map<String, Value>) -> CallRequest {
+        let group = match view {
+            View::All => None,
+            View::Group(group) | View::Server(group) => Some(group.clone()),
+        };
+        CallRequest { group, tool: name.to_owned(), input }
+    }
+}
+
+impl Backend for Agent {
+    fn tools(&self, view: &View) -> Result<Vec<Exposed>, Refusal> {
+        self.harness.catalogue().exposed(view, &self.harness.policy())
+    }
+
+    fn instructions(&self, view: &View) -> Option<String> {
+        let bash = matches!(view, View::All) || *view == View::Group(self.harness.bash().name().to_owned());
+        bash.then(|| {
+            "Run shell commands with `run`: each is a task that is supervised and recorded, and ends with everything it \
+             started. One that takes longer than wait_seconds goes on; `status` waits for it, and a wake tells its end."
+                .to_owned()
+        })
+    }
+
+    fn server_name(&self, view: &View) -> String {
+        match view {
+            View::All => "harness".to_owned(),
+            View::Group(name) | View::Server(name) => name.clone(),
+        }
+    }
+
+    fn call(
+        &self,
+        view: &View,
+        name: &str,
+        input: Map<String, Value>,
+        context: CallContext,
+    ) -> BoxFuture<'static, Outcome> {
+        let request = Self::request(view, name, input);
+        let harness = self.harness.clone();
+        Box::pin(async move { harness.call(request, context).await })
+    }
+
+    fn task_of(&self, view: &View, name: &str, input: &Map<String, Value>) -> bool {
+        let request = Self::request(view, name, Map::new());
+        let resolved = self.harness.catalogue().resolve(&request);
+        let is_run = resolved.is_ok_and(|entry| (entry.tool.group.as_str(), entry.tool.name.as_str()) == TASK_TOOL);
+        // A faulty input is refused as a call: a task of it would never be.
+        is_run && input.get("cmd").is_some_and(Value::is_string)
+    }
+
+    /// The call itself returns at once with the started task; MCP then asks for it by id.
+    fn task_start(
+        &self,
+        view: &View,
+        name: &str,
+        mut input: Map<String, Value>,
+        context: CallContext,
+    ) -> BoxFuture<'static, Result<TaskHandle, Refusal>> {
+        input.insert("wait_seconds".to_owned(), json!(0));
+        let request = Self::request(view, name, input);
+        let harness = self.harness.clone();
+        Box::pin(async move {
+            let output = harness.call(request, context).await?;
+            let id = output.structured.as_ref().and_then(|value| value["id"].as_str()).map(str::to_owned);
+            let id = id.ok_or_else(|| Refusal::new(ErrorCode::ToolError, output.text()))?;
+            task(&harness, &id).await
+        })
+    }
+
+    fn task_get(&self, id: &str) -> BoxFuture<'static, Result<TaskHandle, Refusal>> {
+        let (harness, id) = (self.harness.clone(), id.to_owned());
+        Box::pin(async move { task(&harness, &id).await })
+    }
+
+    fn task_cancel(&self, id: &str) -> BoxFuture<'static, Result<TaskHandle, Refusal>> {
+        let (harness, id) = (self.harness.clone(), id.to_owned());
+        Box::pin(async move {
+            let status = harness.bash().stop_task(&parse(&id)?).await?;
+            Ok(handle(&status))
+        })
+    }
+
+    fn session_opened(&self, session: &SessionId, client: &str) {
+        self.harness.sessions().opened(session, client);
+    }
+
+    fn session_closed(&self, session: &SessionId) {
+        self.harness.sessions().closed(session);
+    }
+
+    fn notices(&self) -> broadcast::Receiver<Notice> {
+        self.harness.notices().subscribe()
+    }
+}
+
+fn parse(id: &str) -> Result<UnitId, Refusal> {
+    id.parse().map_err(|error: harness_model::IdError| Refusal::new(ErrorCode::UnknownCommand, error.to_string()))
+}
+
+async fn task(harness: &Harness, id: &str) -> Result<TaskHandle, Refusal> {
+    let status = harness.bash().status_of(&parse(id)?, std::time::Duration::ZERO).await?;
+    Ok(handle(&status))
+}
+
+fn handle(status: &TaskStatus) -> TaskHandle {
+    let started = status.started_at.unwrap_or_default();
+    let updated = if status.status.is_final() {
+        started.plus(std::time::Duration::try_from_secs_f64(status.duration_secs).unwrap_or_default())
+    } else {
+        Timestamp::from(std::time::SystemTime::now())
+    };
+    TaskHandle {
+        id: status.id.to_string(),
+        state: status.status,
+        message: harness_execute::bash::headline(status),
+        created_at: started,
+        updated_at: updated,
+        output: status.status.is_final().then(|| harness_execute::bash::full(status)),
+    }
+}

@@ -1,0 +1,31 @@
+//! After a start: what the record says is alive, against what the keeper has.
+
+use std::collections::HashMap;
+
+use harness_model::InvocationId;
+use harness_record::Record;
+use harness_supervise::{Adopted, Engine, UnitHandle};
+
+/// Hands every unit that is not at rest back to the engine, with its process where the keeper has one.
+///
+/// What the keeper has and the record does not know cannot be: a row is there before its process. Should
+/// it be all the same (the state directory was put back to an older day), it is ended.
+pub(crate) async fn recover(
+    record: &Record,
+    engine: &Engine,
+    adopted: Vec<Adopted>,
+) -> Result<Vec<UnitHandle>, harness_record::Error> {
+    let mut by_invocation: HashMap<InvocationId, Adopted> =
+        adopted.into_iter().map(|adopted| (adopted.invocation.clone(), adopted)).collect();
+    let mut handles = Vec::new();
+    for stored in record.unfinished_units().await? {
+        let process = stored.state.invocation.as_ref().and_then(|invocation| by_invocation.remove(invocation));
+        tracing::info!(unit = %stored.unit.id, found = process.is_some(), "unit taken up again");
+        handles.push(engine.adopt(stored, process));
+    }
+    for (invocation, stray) in by_invocation {
+        engine.discard(stray);
+        tracing::info!(%invocation, "a run that the record has closed or never had is given up");
+    }
+    Ok(handles)
+}

@@ -1,0 +1,13 @@
+//! Background tasks, from an MCP client's side.
+
+mod end;
+mod input;
+mod output;
+mod process;
+mod run;
+
+use libtest_mimic::Trial;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    [run::trials(), end::trials(), input::trials(), output::trials(), process::trials()].into_iter().flatten().collect()
+}

@@ -1,0 +1,12 @@
+//! `kill -9` at any moment, full disks, and two of everything.
+
+mod daemon;
+mod disk;
+mod keeper;
+mod second;
+
+use libtest_mimic::Trial;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    [daemon::trials(), keeper::trials(), disk::trials(), second::trials()].into_iter().flatten().collect()
+}

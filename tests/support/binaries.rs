@@ -1,0 +1,27 @@
+//! Where the built programs are.
+
+use std::path::{Path, PathBuf};
+
+/// The directory of the built programs, beside which the test itself was built.
+pub fn directory() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let deps = test.parent().unwrap();
+    deps.parent().unwrap().to_owned()
+}
+
+/// One program; `make test` builds them all first.
+pub fn program(name: &str) -> PathBuf {
+    let path = directory().join(name);
+    assert!(path.exists(), "{} is not built: run `cargo build --workspace` first", path.display());
+    path
+}
+
+/// The top of the source tree.
+pub fn source() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// Where `make test` puts clients from package registries.
+pub fn tools() -> PathBuf {
+    std::env::var_os("HARNESS_TEST_TOOLS").map_or_else(|| source().join("target/tools"), PathBuf::from)
+}
