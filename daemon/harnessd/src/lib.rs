@@ -1,1 +1,4 @@
 //! The tool harness of one AI agent: wiring of the rooms, and its fronts.
+
+pub mod cli;
+pub mod config;

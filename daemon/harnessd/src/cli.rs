@@ -1,0 +1,71 @@
+//! The command line of `harnessd`.
+
+use std::path::PathBuf;
+
+use clap::Parser;
+
+use crate::config::{AgentName, Mode, PlacesRequest};
+
+/// The tool harness of one AI agent.
+#[derive(Debug, Clone, Parser)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
+#[command(name = "harnessd", version)]
+pub struct Arguments {
+    /// The agent this harness is for
+    #[arg(long, value_name = "NAME", default_value_t)]
+    pub agent: AgentName,
+
+    /// The configuration file; drop-ins are in FILE.d/*.toml
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+
+    /// Where the record and the output of tasks are kept
+    #[arg(long, value_name = "DIR")]
+    pub state_dir: Option<PathBuf>,
+
+    /// Where the sockets are
+    #[arg(long, value_name = "DIR")]
+    pub runtime_dir: Option<PathBuf>,
+
+    /// Use the places of the system: /etc/harnessd, /var/lib/harnessd, /run/harnessd
+    #[arg(long, conflicts_with = "user")]
+    pub system: bool,
+
+    /// Use the places of the user (XDG), even under a service manager
+    #[arg(long)]
+    pub user: bool,
+
+    /// Check the configuration, print what is wrong with it, and exit with 1 if that is an error
+    #[arg(long)]
+    pub check: bool,
+
+    /// With --check: the configuration is for another machine, so look up only what is here of it
+    #[arg(long, requires = "check")]
+    pub offline: bool,
+
+    /// Print the JSON Schema of the configuration
+    #[arg(long, conflicts_with = "check")]
+    pub schema: bool,
+}
+
+impl Arguments {
+    /// What they say about places.
+    #[must_use]
+    pub fn places(&self) -> PlacesRequest {
+        let mode = match (self.system, self.user) {
+            (true, _) => Some(Mode::System),
+            (_, true) => Some(Mode::User),
+            (false, false) => None,
+        };
+        PlacesRequest {
+            agent: self.agent.clone(),
+            mode,
+            config: self.config.clone(),
+            state: self.state_dir.clone(),
+            runtime: self.runtime_dir.clone(),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What types cannot say: dead references, addresses, tokens, and values that do not fit together.
+
+mod commands;
+mod fronts;
+mod groups;
+mod paths;
+mod units;
+mod values;
+
+use std::path::PathBuf;
+
+pub use fronts::Tokens;
+pub use groups::{BUILT_IN_GROUPS, BuiltInGroup};
+
+use super::{
+    diagnostic::{Diagnostic, Diagnostics, Span},
+    environment::ChildEnvironment,
+    host::Host,
+    node::{Node, Value},
+    path::{Step, dotted},
+    places::Mode,
+    schema::Config,
+};
+
+/// What the checks found out on the way.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    pub(super) workspace: PathBuf,
+    pub(super) shell: PathBuf,
+    pub(super) tokens: Tokens,
+    pub(super) admins: Vec<u32>,
+}
+
+/// Runs every check.
+pub(super) fn check(
+    config: &Config,
+    tree: &Node,
+    removed: &[Vec<Step>],
+    host: &Host,
+    mode: Mode,
+) -> (Findings, Diagnostics) {
+    let environment = ChildEnvironment::new(&host.variables, &config.environment, None);
+    let mut checker = Checker {
+        config,
+        tree,
+        removed,
+        host,
+        search_path: environment.path().to_owned(),
+        problems: Diagnostics::new(),
+    };
+    let findings = Findings {
+        workspace: checker.workspace(mode),
+        shell: checker.shell(),
+        tokens: checker.fronts(),
+        admins: checker.admins(),
+    };
+    checker.values();
+    checker.units();
+    checker.groups();
+    checker.commands();
+    checker.paths();
+    (findings, checker.problems)
+}
+
+struct Checker<'a> {
+    config: &'a Config,
+    tree: &'a Node,
+    /// What could not be read: it has defaults now, and no second complaint.
+    removed: &'a [Vec<Step>],
+    host: &'a Host,
+    /// The `PATH` of children.
+    search_path: String,
+    problems: Diagnostics,
+}
+
+impl Checker<'_> {
+    /// An error in the value at a path.
+    fn error(&mut self, path: &[Step], message: &str) {
+        self.report(path, message, self.tree.span(path), Diagnostic::error);
+    }
+
+    /// An error in the name of a table or key.
+    fn key_error(&mut self, path: &[Step], message: &str) {
+        self.report(path, message, self.tree.key_span(path), Diagnostic::error);
+    }
+
+    fn warning(&mut self, path: &[Step], message: &str) {
+        self.report(path, message, self.tree.span(path), Diagnostic::warning);
+    }
+
+    fn report(
+        &mut self,
+        path: &[Step],
+        message: &str,
+        span: Option<Span>,
+        kind: fn(String, Option<Span>) -> Diagnostic,
+    ) {
+        let related = |removed: &Vec<Step>| removed.starts_with(path) || path.starts_with(removed);
+        if !self.removed.iter().any(related) {
+            let message = format!("{}: {message}", dotted(path));
+            self.problems.push(kind(message, span));
+        }
+    }
+
+    /// The names of the tables below `[table]`, those that could not be read included.
+    fn names(&self, table: &str) -> Vec<String> {
+        let read = match self.tree.get(&[Step::from(table)]).map(|node| &node.value) {
+            Some(Value::Table(entries)) => entries.keys().cloned().collect(),
+            _ => Vec::new(),
+        };
+        let removed = self
+            .removed
+            .iter()
+            .filter_map(|path| match path.as_slice() {
+                [Step::Key(first), Step::Key(name), ..] if first == table => Some(name.clone()),
+                _ => None,
+            });
+        read.into_iter().chain(removed).collect()
+    }
+}

@@ -1,0 +1,70 @@
+//! `[mcp.NAME]`
+
+use std::collections::BTreeMap;
+
+use harness_model::{Restart, TimeSpan, UnitSettings};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// When an MCP server is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Load {
+    /// With the daemon.
+    #[default]
+    Start,
+    /// By the first command that names it, or a search that matches it.
+    Demand,
+}
+
+/// An MCP server: a program on stdio, supervised as a unit, or the address of one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct McpServer {
+    /// The program with its arguments; either this or `url`.
+    pub command: Vec<String>,
+    /// The address of a streamable HTTP server; either this or `command`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Variables that are set for it.
+    pub environment: BTreeMap<String, String>,
+    /// Variables that hold a credential, each with the credential's name in `$CREDENTIALS_DIRECTORY`.
+    pub credentials: BTreeMap<String, String>,
+    /// When it is started.
+    pub load: Load,
+    /// Globs for those of its tools that are offered.
+    pub allowed_tools: Vec<String>,
+    /// How it is supervised; a key that is not set is that of [`McpServer::default_unit`].
+    pub unit: UnitSettings,
+}
+
+impl McpServer {
+    /// Restarts after failures with a delay that grows from 1 s to 16 s in four steps, and gives
+    /// up after five starts within two minutes.
+    #[must_use]
+    pub fn default_unit() -> UnitSettings {
+        UnitSettings {
+            restart: Some(Restart::OnFailure),
+            restart_sec: Some(TimeSpan::from_secs(1)),
+            restart_steps: Some(4),
+            restart_max_delay_sec: Some(TimeSpan::from_secs(16)),
+            start_limit_interval_sec: Some(TimeSpan::from_secs(120)),
+            start_limit_burst: Some(5),
+            ..UnitSettings::default()
+        }
+    }
+}
+
+impl Default for McpServer {
+    fn default() -> Self {
+        Self {
+            command: Vec::new(),
+            url: None,
+            environment: BTreeMap::new(),
+            credentials: BTreeMap::new(),
+            load: Load::default(),
+            allowed_tools: vec!["*".to_owned()],
+            unit: UnitSettings::default(),
+        }
+    }
+}
