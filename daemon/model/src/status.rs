@@ -36,6 +36,12 @@ pub struct HarnessStatus {
     pub wakes: u64,
     /// Open client connections.
     pub sessions: u32,
+    /// The tool groups a client can have as a server of its own, `bash` first.
+    #[serde(default)]
+    pub tool_groups: Vec<String>,
+    /// The MCP servers a client can have as a server of its own.
+    #[serde(default)]
+    pub mcp_servers: Vec<String>,
     /// Every protection, and whether it holds here.
     pub enforcement: Vec<Enforcement>,
 }
