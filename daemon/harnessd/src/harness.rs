@@ -1,0 +1,201 @@
+//! The harness: the rooms, wired. Fronts hold one of these and nothing else.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, PoisonError, RwLock},
+    time::SystemTime,
+};
+
+use harness_authorize::Policy;
+use harness_execute::{
+    ToolGroup,
+    bash::{Bash, BashSettings},
+    store::UnitStore,
+    wakes::Wakes,
+};
+use harness_mcp::Notice;
+use harness_model::Timestamp;
+use harness_publish::Bus;
+use harness_record::Record;
+use harness_supervise::{Engine, Spawner};
+use tokio::sync::broadcast;
+
+use crate::{
+    catalogue::{Catalogue, SchemaError},
+    config::{ChildEnvironment, Loaded, Places, VariableMap},
+    journal::RecordJournal,
+    keeper::Keeper,
+    sessions::Sessions,
+    store::RecordStore,
+    wakes::WakeRoom,
+};
+
+/// How many events a reader can be behind and still resume.
+const HISTORY: usize = 2048;
+
+/// How many notices a slow session may be behind.
+const NOTICES: usize = 64;
+
+/// The longest a call waits inline, when the configuration sets no end.
+const LONGEST_WAIT: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// What the configuration comes to, put in force as one.
+pub(crate) struct InForce {
+    pub(crate) loaded: Loaded,
+    pub(crate) policy: Policy,
+    pub(crate) environment: ChildEnvironment,
+}
+
+/// One agent's harness.
+pub struct Harness {
+    pub(crate) places: Places,
+    pub(crate) started_at: Timestamp,
+    pub(crate) keeper: Arc<Keeper>,
+    variables: VariableMap,
+    in_force: RwLock<Arc<InForce>>,
+    reload_error: RwLock<Option<String>>,
+    record: Record,
+    bus: Bus,
+    wakes: Arc<WakeRoom>,
+    engine: Engine,
+    catalogue: Arc<Catalogue>,
+    bash: Arc<Bash>,
+    wake_tools: Arc<Wakes>,
+    sessions: Sessions,
+    notices: broadcast::Sender<Notice>,
+    reconfigured: tokio::sync::watch::Sender<()>,
+}
+
+impl Harness {
+    /// Wires the rooms over an open record and a connected keeper.
+    pub(crate) fn new(
+        places: Places,
+        loaded: Loaded,
+        variables: VariableMap,
+        record: Record,
+        keeper: Arc<Keeper>,
+    ) -> Result<Arc<Self>, SchemaError> {
+        let bus = Bus::new(HISTORY);
+        let wakes = Arc::new(WakeRoom::new(record.clone(), bus.clone()));
+        let journal = RecordJournal { record: record.clone(), bus: bus.clone(), wakes: wakes.clone() };
+        let spawner: Arc<dyn Spawner> = keeper.clone();
+        let engine = Engine::new(spawner, Arc::new(journal));
+        let in_force = InForce::of(loaded, &variables);
+        let store: Arc<dyn UnitStore> = Arc::new(RecordStore(record.clone()));
+        let bash = Arc::new(Bash::new(engine.clone(), store, bash_settings(&places, &in_force)));
+        let wake_tools = Arc::new(Wakes::new(wakes.clone()));
+        let groups: Vec<Arc<dyn ToolGroup>> = vec![bash.clone(), wake_tools.clone()];
+        Ok(Arc::new(Self {
+            places,
+            started_at: SystemTime::now().into(),
+            keeper,
+            variables,
+            in_force: RwLock::new(Arc::new(in_force)),
+            reload_error: RwLock::new(None),
+            record,
+            bus,
+            wakes,
+            engine,
+            catalogue: Arc::new(Catalogue::of(groups)?),
+            bash,
+            wake_tools,
+            sessions: Sessions::default(),
+            notices: broadcast::channel(NOTICES).0,
+            reconfigured: tokio::sync::watch::Sender::new(()),
+        }))
+    }
+
+    /// Puts a configuration in force for what starts from now on.
+    pub(crate) fn configure(&self, loaded: Loaded) {
+        let in_force = Arc::new(InForce::of(loaded, &self.variables));
+        self.bash.configure(bash_settings(&self.places, &in_force));
+        *self.in_force.write().unwrap_or_else(PoisonError::into_inner) = in_force;
+        self.set_reload_error(None);
+        // No session may be connected.
+        let _receivers = self.notices.send(Notice::ToolsChanged);
+        self.reconfigured.send_replace(());
+    }
+
+    pub(crate) fn set_reload_error(&self, error: Option<String>) {
+        *self.reload_error.write().unwrap_or_else(PoisonError::into_inner) = error;
+    }
+
+    pub(crate) fn reload_error(&self) -> Option<String> {
+        self.reload_error.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn in_force(&self) -> Arc<InForce> {
+        self.in_force.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn record(&self) -> &Record {
+        &self.record
+    }
+
+    pub(crate) fn bus(&self) -> &Bus {
+        &self.bus
+    }
+
+    pub(crate) fn wakes(&self) -> &Arc<WakeRoom> {
+        &self.wakes
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    pub(crate) fn catalogue(&self) -> &Arc<Catalogue> {
+        &self.catalogue
+    }
+
+    pub(crate) fn bash(&self) -> &Arc<Bash> {
+        &self.bash
+    }
+
+    pub(crate) fn wake_tools(&self) -> &Wakes {
+        &self.wake_tools
+    }
+
+    pub(crate) fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
+    pub(crate) fn notices(&self) -> &broadcast::Sender<Notice> {
+        &self.notices
+    }
+
+    /// Where the output of turns is.
+    pub(crate) fn turns(&self) -> PathBuf {
+        self.places.state.join("turns")
+    }
+
+    /// Changes whenever another configuration was put in force.
+    pub(crate) fn reconfigured(&self) -> tokio::sync::watch::Receiver<()> {
+        self.reconfigured.subscribe()
+    }
+}
+
+impl InForce {
+    fn of(loaded: Loaded, variables: &VariableMap) -> Self {
+        Self {
+            policy: Policy::of_groups(loaded.config.tool_groups.iter().cloned()),
+            environment: ChildEnvironment::new(variables, &loaded.config.environment, None),
+            loaded,
+        }
+    }
+}
+
+fn bash_settings(places: &Places, in_force: &InForce) -> BashSettings {
+    let bash = &in_force.loaded.config.bash;
+    let environment = in_force.environment.clone();
+    BashSettings {
+        shell: in_force.loaded.shell.display().to_string(),
+        workspace: in_force.loaded.workspace.clone(),
+        output_directory: places.bash_tasks(),
+        max_wait: bash.max_wait_sec.finite().unwrap_or(LONGEST_WAIT),
+        max_tasks: u64::from(bash.max_tasks),
+        output_max: bash.output_max.0,
+        unit: bash.unit.clone(),
+        environment: Arc::new(move |call| environment.with(call)),
+    }
+}
