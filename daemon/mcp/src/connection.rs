@@ -1,0 +1,117 @@
+//! What rmcp calls: one of these serves each connection, or each request of the stateless protocol.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use harness_model::{Front, Refusal, SessionId};
+use rmcp::{RoleServer, service::RequestContext};
+use tokio::sync::broadcast;
+
+use crate::{
+    backend::{Backend, Notice, View},
+    callers::Callers,
+    catalogue::Listing,
+    server::Shared,
+    session::Session,
+};
+
+/// Where a connection comes from.
+pub(crate) enum Origin {
+    /// A stream: everything on it is one session.
+    Stream {
+        /// The peer's uid, where the socket tells it.
+        uid: Option<u32>,
+    },
+    /// HTTP: a session when it was initialized, else one request among others of its caller.
+    Http {
+        /// The callers without a session.
+        callers: Arc<Callers>,
+    },
+}
+
+/// One connection's view of the harness.
+pub(crate) struct Connection {
+    shared: Arc<Shared>,
+    view: View,
+    origin: Origin,
+    session: Session,
+    /// Subscribed to before a subscription is acknowledged, so that no change falls in between.
+    subscribing: Mutex<VecDeque<broadcast::Receiver<Notice>>>,
+}
+
+impl Connection {
+    pub(crate) fn new(shared: Arc<Shared>, view: View, origin: Origin) -> Self {
+        let session = Session::new(Arc::clone(shared.backend()));
+        Self {
+            shared,
+            view,
+            origin,
+            session,
+            subscribing: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn backend(&self) -> &Arc<dyn Backend> {
+        self.shared.backend()
+    }
+
+    pub(crate) fn view(&self) -> &View {
+        &self.view
+    }
+
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    pub(crate) fn listing(&self) -> Result<Arc<Listing>, Refusal> {
+        self.shared.catalogue().listing(&self.view)
+    }
+
+    pub(crate) fn front(&self) -> Front {
+        match self.origin {
+            Origin::Stream { .. } => Front::Mcp,
+            Origin::Http { .. } => Front::McpHttp,
+        }
+    }
+
+    pub(crate) fn uid(&self) -> Option<u32> {
+        match self.origin {
+            Origin::Stream { uid } => uid,
+            Origin::Http { .. } => None,
+        }
+    }
+
+    /// The session a request belongs to. Without `initialize` a stream opens one with its first
+    /// call, and HTTP requests that give the same client name share one.
+    pub(crate) fn session_of(&self, context: &RequestContext<RoleServer>) -> SessionId {
+        if let Some(id) = self.session.id() {
+            return id.clone();
+        }
+        let client = context.client_info().map(|client| client.name);
+        let client = client.unwrap_or_default();
+        match &self.origin {
+            Origin::Stream { .. } => self.session.open(&client).clone(),
+            Origin::Http { callers } => callers.session(&self.view, &client),
+        }
+    }
+
+    /// Subscribes for a `subscriptions/listen` request that is about to be acknowledged.
+    pub(crate) fn subscribe(&self) {
+        let notices = self.backend().notices();
+        self.subscribing().push_back(notices);
+    }
+
+    /// The oldest such subscription.
+    pub(crate) fn subscribed(&self) -> broadcast::Receiver<Notice> {
+        let oldest = self.subscribing().pop_front();
+        oldest.unwrap_or_else(|| self.backend().notices())
+    }
+
+    fn subscribing(&self) -> std::sync::MutexGuard<'_, VecDeque<broadcast::Receiver<Notice>>> {
+        self.subscribing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}

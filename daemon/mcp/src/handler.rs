@@ -1,0 +1,193 @@
+//! The methods of MCP, each a translation.
+
+#[expect(
+    deprecated,
+    reason = "SEP-2577 deprecates logging, every session revision has it"
+)]
+use rmcp::model::SetLevelRequestParams;
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CallToolRequestParams, CallToolResponse, CancelTaskParams, CustomRequest, CustomResult,
+        ErrorCode, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams,
+        InitializeResult, JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
+        ServerConfig, ServerResult, SubscriptionFilter, Tool, UpdateTaskParams,
+    },
+    service::{NotificationContext, RequestContext, SubscriptionContext},
+};
+
+use crate::{connection::Connection, convert, notice, request, task};
+
+/// Tools on one page. More than this many are rare, and many clients do not follow pages.
+const PAGE: usize = 200;
+
+impl ServerHandler for Connection {
+    fn get_info(&self) -> ServerConfig {
+        let name = self.backend().server_name(self.view());
+        let config = ServerConfig::new(capabilities())
+            .with_server_info(Implementation::new(name, env!("CARGO_PKG_VERSION")));
+        match self.backend().instructions(self.view()) {
+            Some(instructions) => config.with_instructions(instructions),
+            None => config,
+        }
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        if self.session().id().is_some() {
+            let message = "this session is initialized; open another connection for another one";
+            return Err(ErrorData::invalid_request(message, None));
+        }
+        let negotiated = self.negotiate_initialize(&request)?;
+        self.session().collect_notices();
+        self.session().open(&request.client_info.name);
+        context.peer.set_peer_info(request);
+        Ok(negotiated)
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.session().relay_notices(context.peer);
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let listing = self.listing().map_err(|refusal| convert::error(&refusal))?;
+        let entries = listing.entries();
+        let start = match request.and_then(|page| page.cursor) {
+            None => 0,
+            Some(cursor) => match cursor.parse::<usize>() {
+                Ok(start) if start > 0 && start < entries.len() && start % PAGE == 0 => start,
+                Ok(_) | Err(_) => {
+                    let message =
+                        "the cursor is not one of this list; list the tools from the start";
+                    return Err(ErrorData::invalid_params(message, None));
+                }
+            },
+        };
+        let end = entries.len().min(start + PAGE);
+        let tools = entries.get(start..end).unwrap_or_default();
+        let mut page =
+            ListToolsResult::with_all_items(tools.iter().map(|entry| entry.tool.clone()).collect());
+        page.next_cursor = (end < entries.len()).then(|| end.to_string());
+        Ok(page)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        let listing = self.listing().ok()?;
+        listing.get(name).map(|entry| entry.tool.clone())
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        self.call(request, context).await
+    }
+
+    #[expect(
+        deprecated,
+        reason = "SEP-2577 deprecates logging, every session revision has it"
+    )]
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.session().set_level(request.level as u8);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        self.subscribe();
+        let mut accepted = SubscriptionFilter::new();
+        accepted.tools_list_changed = requested.tools_list_changed;
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        notice::listen(self.subscribed(), context).await;
+        Ok(())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let handle = self.backend().task_get(&request.task_id).await;
+        handle
+            .map(task::detailed)
+            .map_err(|refusal| convert::error(&refusal))
+    }
+
+    /// No task of this harness asks its client for input, so there is nothing to hand on; an answer
+    /// to a task that does not exist is refused.
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let handle = self.backend().task_get(&request.task_id).await;
+        handle.map(drop).map_err(|refusal| convert::error(&refusal))
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let handle = self.backend().task_cancel(&request.task_id).await;
+        handle.map(drop).map_err(|refusal| convert::error(&refusal))
+    }
+
+    /// rmcp hands over here what it does not know, and also known methods with wrong parameters.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let CustomRequest { method, params, .. } = request;
+        if method == "tools/call"
+            && let Some(answer) = params
+                .as_ref()
+                .and_then(|params| self.misshapen_call(params))
+        {
+            let mut result = ServerResult::from(answer?);
+            result.strip_result_type_for_legacy_peer();
+            let result = serde_json::to_value(result)
+                .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+            return Ok(CustomResult::new(result));
+        }
+        let fault = request::fault_of_parameters(&method, params);
+        Err(fault.map_or_else(
+            || {
+                let message = format!("there is no method {method:?}");
+                ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
+            },
+            |reason| {
+                let message = format!("invalid parameters for {method}: {reason}");
+                ErrorData::invalid_params(message, None)
+            },
+        ))
+    }
+}
+
+fn capabilities() -> ServerCapabilities {
+    let mut capabilities = ServerCapabilities::builder()
+        .enable_tools()
+        .enable_tool_list_changed()
+        .enable_tasks()
+        .build();
+    capabilities.logging = Some(JsonObject::new());
+    capabilities
+}

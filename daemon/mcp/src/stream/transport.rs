@@ -1,0 +1,194 @@
+//! rmcp's transport over our lines and outbox.
+
+use std::{collections::HashSet, future::pending, io, time::Duration};
+
+use futures_util::future::{Either, ready};
+use rmcp::{
+    RoleServer,
+    model::{
+        ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, ProtocolVersion,
+        RequestId, ServerJsonRpcMessage,
+    },
+    transport::Transport,
+};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::{
+    lines::{Line, Lines},
+    outbox::Outbox,
+};
+use crate::message::{self, Fault};
+
+/// Requests that may be unanswered at once. At this many nothing more is read, cancellations
+/// included, until one is answered.
+const UNANSWERED_MAX: usize = 512;
+
+/// How long a client that has closed its side may take to read the rest.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// One client's stream.
+pub(crate) struct StreamTransport<R, W> {
+    lines: Lines<R>,
+    outbox: Outbox<W>,
+    /// The reader already holds a line: the first one, which was no harness line.
+    has_line: bool,
+    /// A lifecycle has begun: `initialize`, or a request of the stateless protocol.
+    begun: bool,
+    unanswered: HashSet<RequestId>,
+}
+
+impl<R, W> StreamTransport<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    pub(crate) fn new(lines: Lines<R>, outbox: Outbox<W>, has_line: bool) -> Self {
+        Self {
+            lines,
+            outbox,
+            has_line,
+            begun: false,
+            unanswered: HashSet::new(),
+        }
+    }
+
+    /// The message in the reader's line; `Ok(None)` when there is nothing to hand on.
+    fn take_message(&mut self) -> Result<Option<ClientJsonRpcMessage>, Fault> {
+        let text = self.lines.text();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let Some(message) = message::parse(text)? else {
+            return Ok(None);
+        };
+        match &message {
+            ClientJsonRpcMessage::Request(request) => {
+                self.begin(&request.request, &request.id)?;
+                if !self.unanswered.insert(request.id.clone()) {
+                    // Under that id the client would take it for the answer to the first one.
+                    let message = format!("the request id {} is in use", request.id);
+                    return Err(Fault::request(None, message));
+                }
+            }
+            // rmcp ends the connection when it sees one of these before a lifecycle has begun.
+            ClientJsonRpcMessage::Notification(_)
+            | ClientJsonRpcMessage::Response(_)
+            | ClientJsonRpcMessage::Error(_)
+                if !self.begun =>
+            {
+                return Ok(None);
+            }
+            ClientJsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) =
+                    &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    // rmcp drops the answer to it.
+                    self.unanswered.remove(id);
+                }
+            }
+            ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Error(_) => {}
+        }
+        Ok(Some(message))
+    }
+
+    /// Lets `initialize`, `ping` and requests of the stateless protocol come first, and no other.
+    fn begin(&mut self, request: &ClientRequest, id: &RequestId) -> Result<(), Fault> {
+        if self.begun || matches!(request, ClientRequest::PingRequest(_)) {
+            return Ok(());
+        }
+        let meta = request.get_meta();
+        let stateless = meta.protocol_version().is_some_and(|version| {
+            ProtocolVersion::KNOWN_VERSIONS.contains(&version)
+                && meta
+                    .missing_required_keys(&ProtocolVersion::V_2026_07_28)
+                    .is_empty()
+        });
+        let initialize = matches!(request, ClientRequest::InitializeRequest(_));
+        let discover = matches!(request, ClientRequest::DiscoverRequest(_));
+        self.begun = initialize || (stateless && !discover);
+        // What names a protocol version but lacks the rest is answered by rmcp.
+        if self.begun || discover || meta.protocol_version().is_some() {
+            return Ok(());
+        }
+        let message = "this connection is not initialized; send initialize first, or the _meta of protocol 2026-07-28 with each request";
+        Err(Fault::request(Some(id.clone()), message))
+    }
+}
+
+impl<R, W> Transport<RoleServer> for StreamTransport<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    /// Queues the message at once, so that messages leave in the order of the calls, and writes it
+    /// at once if the client can take it: that saves waking a task for it.
+    fn send(
+        &mut self,
+        item: ServerJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        match &item {
+            ServerJsonRpcMessage::Response(response) => {
+                self.unanswered.remove(&response.id);
+            }
+            ServerJsonRpcMessage::Error(error) => {
+                if let Some(id) = &error.id {
+                    self.unanswered.remove(id);
+                }
+            }
+            ServerJsonRpcMessage::Request(_) | ServerJsonRpcMessage::Notification(_) => {}
+        }
+        let line = match serde_json::to_vec(&item) {
+            Ok(line) => line,
+            Err(error) => return Either::Left(ready(Err(error.into()))),
+        };
+        let number = self.outbox.put(line);
+        if self.outbox.try_send(number) {
+            return Either::Left(ready(Ok(())));
+        }
+        let outbox = self.outbox.clone();
+        Either::Right(async move { outbox.sent(number).await })
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            if self.unanswered.len() >= UNANSWERED_MAX {
+                // rmcp asks again after each answer.
+                pending::<()>().await;
+            }
+            if self.outbox.congested() {
+                self.outbox.all_sent().await.ok()?;
+            }
+            let fault = if self.has_line {
+                self.has_line = false;
+                self.take_message()
+            } else {
+                match self.lines.next().await {
+                    Ok(Line::Text) => self.take_message(),
+                    Ok(Line::TooLong) => Err(Fault::too_long()),
+                    Ok(Line::End) | Err(_) => return None,
+                }
+            };
+            self.lines.clear();
+            match fault {
+                Ok(Some(message)) => return Some(message),
+                Ok(None) => {}
+                Err(fault) => {
+                    let number = self.outbox.put(fault.to_json());
+                    if !self.outbox.try_send(number) {
+                        self.outbox.sent(number).await.ok()?;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        match tokio::time::timeout(CLOSE_TIMEOUT, self.outbox.close()).await {
+            Ok(closed) => closed,
+            Err(_elapsed) => Err(io::ErrorKind::TimedOut.into()),
+        }
+    }
+}
