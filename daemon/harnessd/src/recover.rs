@@ -1,10 +1,10 @@
 //! After a start: what the record says is alive, against what the keeper has.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use harness_model::InvocationId;
+use harness_model::{InvocationId, KillMode, Signal};
 use harness_record::Record;
-use harness_supervise::{Adopted, Engine, UnitHandle};
+use harness_supervise::{Adopted, Engine, ProcessEvent, Spawner, StopSequence, UnitHandle};
 
 /// Hands every unit that is not at rest back to the engine, with its process where the keeper has one.
 ///
@@ -13,6 +13,7 @@ use harness_supervise::{Adopted, Engine, UnitHandle};
 pub(crate) async fn recover(
     record: &Record,
     engine: &Engine,
+    spawner: &Arc<dyn Spawner>,
     adopted: Vec<Adopted>,
 ) -> Result<Vec<UnitHandle>, harness_record::Error> {
     let mut by_invocation: HashMap<InvocationId, Adopted> =
@@ -24,8 +25,27 @@ pub(crate) async fn recover(
         handles.push(engine.adopt(stored, process));
     }
     for (invocation, stray) in by_invocation {
-        engine.discard(stray);
-        tracing::info!(%invocation, "a run that the record has closed or never had is given up");
+        tracing::warn!(unit = %stray.unit, %invocation, "a run that the record has closed or never had is ended");
+        tokio::spawn(discard(spawner.clone(), stray));
     }
     Ok(handles)
+}
+
+/// Ends what is left of a run that nobody asks for, and lets its owner forget it.
+async fn discard(spawner: Arc<dyn Spawner>, mut stray: Adopted) {
+    let sequence = StopSequence {
+        kill_mode: KillMode::ControlGroup,
+        kill_signal: Signal::TERM,
+        timeout: Some(Duration::from_secs(10)),
+        final_kill_signal: Signal::KILL,
+    };
+    if let Err(error) = spawner.stop(&stray.invocation, sequence).await {
+        tracing::warn!(unit = %stray.unit, %error, "a run that nobody asks for cannot be stopped");
+    }
+    while let Some(event) = stray.spawned.events.recv().await {
+        if matches!(event, ProcessEvent::Ended(_) | ProcessEvent::Lost) {
+            break;
+        }
+    }
+    spawner.acknowledge(&stray.invocation);
 }

@@ -5,8 +5,12 @@ use std::sync::Arc;
 use harness_model::{ExitStatus, UnitId, UnitKind, Wake, WakeId};
 use harness_supervise::{OutputFiles, UnitHandle, UnitSpec};
 use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
 
-use crate::harness::Harness;
+use crate::{
+    config::{VariableMap, schema::Turn},
+    harness::Harness,
+};
 
 /// How many wakes one turn is given.
 const MOST: u32 = 100;
@@ -21,6 +25,7 @@ struct TurnInput {
 ///
 /// `going` is a turn that a former daemon started and that was found alive.
 pub(crate) async fn run(harness: Arc<Harness>, mut going: Option<UnitHandle>) {
+    let mut changes = harness.reconfigured();
     loop {
         let next = harness.wakes().next();
         let turn = match going.take() {
@@ -39,9 +44,15 @@ pub(crate) async fn run(harness: Arc<Harness>, mut going: Option<UnitHandle>) {
         if !carried_out {
             tokio::select! {
                 () = next => {}
-                () = harness.reconfigured() => {}
+                () = reconfigured(&mut changes) => {}
             }
         }
+    }
+}
+
+async fn reconfigured(changes: &mut watch::Receiver<()>) {
+    if changes.changed().await.is_err() {
+        std::future::pending::<()>().await;
     }
 }
 
@@ -67,8 +78,8 @@ async fn conclude(harness: &Harness, turn: &UnitHandle) -> bool {
 }
 
 async fn begin(harness: &Harness) -> Option<UnitHandle> {
-    let config = harness.config();
-    let turn = config.turn.as_ref()?;
+    let in_force = harness.in_force();
+    let turn = in_force.loaded.config.turn.as_ref()?;
     let wakes = match harness.record().wakes_take(MOST).await {
         Ok(wakes) if wakes.is_empty() => return None,
         Ok(wakes) => wakes,
@@ -78,19 +89,19 @@ async fn begin(harness: &Harness) -> Option<UnitHandle> {
         }
     };
     let id = UnitId::generate();
-    let directory = harness.places().turns();
+    let directory = harness.turns();
     let spec = UnitSpec {
         kind: UnitKind::Turn,
         name: Some("turn".to_owned()),
         command: turn.command.join(" "),
         argv: turn.command.clone(),
-        environment: harness.child_environment(),
-        cwd: config.workspace.clone(),
-        settings: turn.unit.clone(),
+        environment: in_force.environment.with(&VariableMap::new()),
+        cwd: in_force.loaded.workspace.clone(),
+        settings: turn.unit.over(&Turn::default_unit()),
         output: OutputFiles {
             stdout: directory.join(format!("{id}.out")),
             stderr: directory.join(format!("{id}.err")),
-            max_bytes: config.bash.output_max.0,
+            max_bytes: in_force.loaded.config.bash.output_max.0,
         },
         stdin: serde_json::to_string(&TurnInput { wakes }).ok(),
     };

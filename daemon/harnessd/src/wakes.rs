@@ -3,9 +3,9 @@
 use futures_util::future::BoxFuture;
 use harness_execute::store::WakeStore;
 use harness_model::{ErrorCode, EventBody, Refusal, Wake, WakeId};
-use harness_publish::Bus;
+use harness_publish::{Bus, WakeBell};
 use harness_record::Record;
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::broadcast;
 
 /// How many wakes a slow session may be behind before it has to ask for them.
 const BACKLOG: usize = 256;
@@ -14,13 +14,13 @@ const BACKLOG: usize = 256;
 pub(crate) struct WakeRoom {
     record: Record,
     bus: Bus,
-    bell: Notify,
+    bell: WakeBell,
     sessions: broadcast::Sender<Wake>,
 }
 
 impl WakeRoom {
     pub(crate) fn new(record: Record, bus: Bus) -> Self {
-        Self { record, bus, bell: Notify::new(), sessions: broadcast::channel(BACKLOG).0 }
+        Self { record, bus, bell: WakeBell::new(), sessions: broadcast::channel(BACKLOG).0 }
     }
 
     /// Tells everyone who waits that this wake is due. It is in the record already.
@@ -28,7 +28,7 @@ impl WakeRoom {
         self.bus.publish(EventBody::Wake(wake.clone()));
         // No session is connected: the wake stays due.
         let _listeners = self.sessions.send(wake);
-        self.bell.notify_waiters();
+        self.bell.ring();
     }
 
     /// Each wake as it becomes due, for connected sessions.
@@ -37,8 +37,8 @@ impl WakeRoom {
     }
 
     /// Resolves at the next announcement after this call, not after its first poll.
-    pub(crate) fn next(&self) -> tokio::sync::futures::Notified<'_> {
-        self.bell.notified()
+    pub(crate) fn next(&self) -> impl Future<Output = ()> + Send + use<> {
+        self.bell.rung()
     }
 }
 
@@ -57,6 +57,6 @@ impl WakeStore for WakeRoom {
     }
 
     fn arrival(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.bell.notified())
+        Box::pin(self.bell.rung())
     }
 }

@@ -45,6 +45,7 @@ impl ToolGroup for Bash {
             tool("list", "List tasks", LIST, reads(), schema::input::<input::List>(), false),
             tool("output", "Read output", OUTPUT, reads(), schema::input::<input::Output>(), false),
             tool("stop", "Stop a task", STOP, ends(), schema::input::<input::Stop>(), true),
+            tool("restart", "Restart a task", RESTART, changes(), schema::input::<input::Stop>(), true),
             tool("signal", "Signal a task", SIGNAL, ends(), schema::input::<input::Kill>(), false),
         ]
     }
@@ -57,6 +58,7 @@ impl ToolGroup for Bash {
                 "list" => self.list(group::input(call)?).await,
                 "output" => self.output(group::input(call)?).await,
                 "stop" => self.stop(group::input(call)?).await,
+                "restart" => self.restart(group::input(call)?).await,
                 "signal" => self.signal(group::input(call)?).await,
                 _ => Err(group::no_such_tool(call)),
             }
@@ -71,6 +73,7 @@ const STATUS: &str = "A task's status, exit code and the last 4 KiB of its outpu
 const LIST: &str = "The tasks, newest first, with their status.";
 const OUTPUT: &str = "Read a task's stdout or stderr from a byte offset on; next_offset is where to read on.";
 const STOP: &str = "End a task: kill_signal, then after timeout_stop_sec final_kill_signal, to all its processes. Returns its status.";
+const RESTART: &str = "Run a task again under its id: one that runs is stopped first. Returns its status.";
 const SIGNAL: &str = "Send a signal to a task's main process, or to all its processes.";
 
 fn tool(

@@ -61,6 +61,10 @@ impl Bash {
         Ok(status::live_status(&handle))
     }
 
+    pub(super) async fn restart(&self, input: input::Stop) -> Outcome {
+        self.restart_task(&input.id).await.map(|status| render::full(&status))
+    }
+
     pub(super) async fn signal(&self, input: input::Kill) -> Outcome {
         let Some(handle) = self.live(&input.id) else {
             let status = self.stored(&input.id).await?;

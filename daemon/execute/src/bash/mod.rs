@@ -13,5 +13,6 @@ mod settings;
 mod status;
 
 pub use group::Bash;
+pub use render::{full, headline};
 pub use settings::BashSettings;
 pub use status::task_status;

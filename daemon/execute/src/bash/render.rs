@@ -10,8 +10,9 @@ pub(super) fn started(status: &TaskStatus) -> ToolOutput {
     ToolOutput::new(format!("task started: id={}", status.id), json!(status))
 }
 
-/// A full status.
-pub(super) fn full(status: &TaskStatus) -> ToolOutput {
+/// A full status, as `run` and `status` give it.
+#[must_use]
+pub fn full(status: &TaskStatus) -> ToolOutput {
     let mut text = headline(status);
     section(&mut text, "stdout", &status.stdout);
     section(&mut text, "stderr", &status.stderr);
@@ -39,7 +40,9 @@ fn brief(task: &TaskStatus) -> serde_json::Value {
     })
 }
 
-fn headline(status: &TaskStatus) -> String {
+/// The outcome in one line, and what is to be known beside it.
+#[must_use]
+pub fn headline(status: &TaskStatus) -> String {
     let mut text = format!("task {}: {}, {} s", status.id, outcome(status), status.duration_secs);
     if status.restarts > 0 {
         let _infallible = write!(text, ", restarted {} times", status.restarts);

@@ -6,7 +6,7 @@ use std::{
 };
 
 use harness_model::{CallContext, ErrorCode, Outcome, Progress, Refusal, TimeSpan, UnitId, UnitKind};
-use harness_supervise::{OutputFiles, StartError, UnitHandle, UnitSpec};
+use harness_supervise::{OutputFiles, StartError, UnitHandle, UnitSpec, Waiter};
 
 use super::{Bash, BashSettings, input, render, status};
 
@@ -16,12 +16,12 @@ const LONGEST_COMMAND: usize = 131_071;
 impl Bash {
     pub(super) async fn run(&self, input: input::Run, context: &CallContext) -> Outcome {
         let wait = self.clamp(input.wait_seconds)?;
-        let handle = self.start(input).await?;
+        let (handle, waiter) = self.start(input).await?;
         if let Some(progress) = context.progress.as_ref().filter(|_| !wait.is_zero()) {
             let message = Some(format!("task {} is running", handle.id()));
             progress(Progress { progress: 0.0, total: None, message });
         }
-        let ending = if wait.is_zero() { None } else { handle.wait(wait).await };
+        let ending = if wait.is_zero() { None } else { waiter.end(wait).await };
         let status = status::live_status(&handle);
         Ok(match ending {
             Some(ending) => {
@@ -32,11 +32,11 @@ impl Bash {
         })
     }
 
-    /// Records the task and starts it.
-    pub(super) async fn start(&self, input: input::Run) -> Result<UnitHandle, Refusal> {
+    /// Records the task and starts it; the waiter waits from before the start.
+    pub(super) async fn start(&self, input: input::Run) -> Result<(UnitHandle, Waiter), Refusal> {
         let settings = self.settings();
         let spec = specify(&settings, input)?;
-        let running = self.engine.live().iter().filter(|handle| handle.spec().kind == UnitKind::Task).count() as u64;
+        let running = self.engine.count(UnitKind::Task);
         if running >= settings.max_tasks {
             let message = format!("{running} tasks run, and max_tasks allows no more: stop one, or wait for one to end");
             return Err(Refusal::new(ErrorCode::Unavailable, message).retryable());
@@ -47,7 +47,7 @@ impl Bash {
             stderr: settings.output_directory.join(format!("{id}.err")),
             max_bytes: settings.output_max,
         };
-        self.engine.start(id, UnitSpec { output, ..spec }).await.map_err(not_started)
+        self.engine.start_awaited(id, UnitSpec { output, ..spec }).await.map_err(not_started)
     }
 
     /// Seconds as a call gives them, no longer than the configuration allows.

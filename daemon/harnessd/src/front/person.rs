@@ -85,8 +85,11 @@ impl Control for Person {
 
     fn task_restart(&self, id: UnitId, context: CallContext) -> Reply<'_, TaskStatus> {
         Box::pin(async move {
-            tracing::info!(unit = %id, uid = ?context.uid, "a person restarts a task");
-            self.harness.bash().restart_task(&id).await
+            let mut input = serde_json::Map::new();
+            input.insert("id".to_owned(), id.to_string().into());
+            let request = CallRequest { group: Some("bash".to_owned()), tool: "restart".to_owned(), input };
+            self.harness.call(request, context).await?;
+            self.harness.bash().status_of(&id, Duration::ZERO).await
         })
     }
 
@@ -186,7 +189,7 @@ impl Follower {
             }
             let Some(handle) = handle else { continue };
             tokio::select! {
-                grown = self.growth.changed() => grown.map_err(|error| {
+                grown = self.growth.grown() => grown.map_err(|error| {
                     Refusal::new(ErrorCode::Unavailable, format!("the output cannot be watched any more: {error}"))
                 })?,
                 () = handle.wait_end() => {}
