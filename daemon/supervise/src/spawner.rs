@@ -89,6 +89,8 @@ pub enum ProcessEvent {
     MainExited(ExitReport),
     /// The last signal of a stop was sent.
     FinalKill,
+    /// The kernel killed a process of the tree for want of memory, while the main process may go on.
+    OomKilled,
     /// Nothing of the tree is left (or it is left on purpose, by `kill_mode`).
     Ended(ExitReport),
     /// The owner of the process is gone, and nobody knows how it ended.
@@ -134,6 +136,9 @@ pub struct Adopted {
     pub unit: UnitId,
     /// The run.
     pub invocation: InvocationId,
+    /// How long the main process has been running, on the monotonic clock: the wall clock may have
+    /// been set since it was started.
+    pub running_for: std::time::Duration,
     /// Its pid and the rest; the events of its past are in the channel already.
     pub spawned: Spawned,
 }
