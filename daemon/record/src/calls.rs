@@ -58,18 +58,13 @@ impl Record {
         let preview = preview.map(|preview| excerpt::head(&preview, PREVIEW).to_owned());
         let duration = i64::try_from(duration_usec).unwrap_or(i64::MAX);
         self.note(move |connection| {
-            let changed = connection
-                .prepare_cached(
-                    "UPDATE calls SET state = :state, code = :code, preview = :preview, \
-                     duration_usec = :duration WHERE id = :id AND state = 'open'",
-                )?
-                .execute(named_params! {
-                    ":state": state.as_str(),
-                    ":code": code.map(ErrorCode::as_str),
-                    ":preview": preview,
-                    ":duration": duration,
-                    ":id": id.as_str(),
-                })?;
+            let changed = connection.prepare_cached(FINISH)?.execute(named_params! {
+                ":state": state.as_str(),
+                ":code": code.map(ErrorCode::as_str),
+                ":preview": preview,
+                ":duration": duration,
+                ":id": id.as_str(),
+            })?;
             if changed == 0 {
                 return Err(Fault::Unknown {
                     what: "open call",
@@ -101,6 +96,9 @@ impl Record {
         .await
     }
 }
+
+pub(crate) const FINISH: &str = "UPDATE calls SET state = :state, code = :code, preview = :preview, \
+     duration_usec = :duration WHERE id = :id AND state = 'open'";
 
 /// Names the index itself: without statistics the planner does not know which is the narrowest.
 pub(crate) fn page_sql(query: &CallQuery) -> String {

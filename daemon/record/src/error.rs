@@ -77,14 +77,14 @@ pub enum Error {
     /// The file can neither be opened nor made.
     #[error(
         "{path} cannot be opened: see that its directory exists, that this user may write there, \
-         and that file descriptors are left"
+         and that file descriptors and threads are left"
     )]
     Open {
         /// The database.
         path: PathBuf,
-        /// What SQLite said.
+        /// What SQLite or the kernel said.
         #[source]
-        source: rusqlite::Error,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// An id was used a second time.
     #[error("there is a {what} {id} already: use another id")]
@@ -165,10 +165,9 @@ fn classify(source: rusqlite::Error, path: PathBuf) -> Error {
             _ => Error::Sqlite { path, source },
         };
     };
-    match failure.extended_code {
-        // The shared memory beside the log could not grow.
-        ffi::SQLITE_IOERR_SHMSIZE => return Error::Full { path, source },
-        _ => {}
+    // The shared memory beside the log could not grow.
+    if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE {
+        return Error::Full { path, source };
     }
     match failure.code {
         ffi::ErrorCode::DiskFull => Error::Full { path, source },
@@ -182,7 +181,10 @@ fn classify(source: rusqlite::Error, path: PathBuf) -> Error {
         ffi::ErrorCode::DatabaseCorrupt | ffi::ErrorCode::NotADatabase => {
             Error::Corrupt { path, source }
         }
-        ffi::ErrorCode::CannotOpen => Error::Open { path, source },
+        ffi::ErrorCode::CannotOpen => Error::Open {
+            path,
+            source: Box::new(source),
+        },
         _ => Error::Sqlite { path, source },
     }
 }

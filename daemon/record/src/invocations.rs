@@ -24,6 +24,15 @@ pub(crate) const LIST: &str = "SELECT invocations.id, invocations.started_at, in
      CROSS JOIN invocations ON invocations.unit = units.seq \
      WHERE units.id = ?1 ORDER BY invocations.number DESC LIMIT ?2";
 
+pub(crate) const NEWEST: &str =
+    "SELECT number, id FROM invocations WHERE unit = ?1 ORDER BY number DESC LIMIT 1";
+
+pub(crate) const TRIM: &str = "DELETE FROM invocations WHERE unit = ?1 AND number <= ?2";
+
+pub(crate) const UPDATE: &str = "UPDATE invocations \
+     SET started_at = coalesce(:started_at, started_at), exit = coalesce(:exit, exit) \
+     WHERE unit = :unit AND id = :id AND number = (SELECT max(number) FROM invocations WHERE unit = :unit)";
+
 impl Record {
     /// The newest runs of a unit, newest first; the last 1000 of each unit are kept.
     pub async fn invocations(&self, unit: &UnitId, limit: u32) -> Result<Vec<Invocation>> {
@@ -50,9 +59,7 @@ impl Record {
 /// The last run that was recorded of a unit: its number and id.
 fn newest(connection: &Connection, unit: i64) -> rusqlite::Result<Option<(i64, String)>> {
     connection
-        .prepare_cached(
-            "SELECT number, id FROM invocations WHERE unit = ?1 ORDER BY number DESC LIMIT 1",
-        )?
+        .prepare_cached(NEWEST)?
         .query_row([unit], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()
 }
@@ -79,7 +86,7 @@ pub(crate) fn start(connection: &Connection, unit: i64, state: &UnitState) -> ru
         })?;
     if number > KEPT {
         connection
-            .prepare_cached("DELETE FROM invocations WHERE unit = ?1 AND number <= ?2")?
+            .prepare_cached(TRIM)?
             .execute((unit, number - KEPT))?;
     }
     Ok(())
@@ -102,17 +109,11 @@ pub(crate) fn update(
         Some(exit) if over => Some(row::to_json(exit)?),
         Some(_) | None => None,
     };
-    connection
-        .prepare_cached(
-            "UPDATE invocations SET started_at = coalesce(:started_at, started_at), exit = coalesce(:exit, exit) \
-             WHERE unit = :unit AND id = :id \
-             AND number = (SELECT max(number) FROM invocations WHERE unit = :unit)",
-        )?
-        .execute(named_params! {
-            ":started_at": state.invocation_started_at.map(Timestamp::as_micros),
-            ":exit": exit,
-            ":unit": unit,
-            ":id": id.as_str(),
-        })?;
+    connection.prepare_cached(UPDATE)?.execute(named_params! {
+        ":started_at": state.invocation_started_at.map(Timestamp::as_micros),
+        ":exit": exit,
+        ":unit": unit,
+        ":id": id.as_str(),
+    })?;
     Ok(())
 }

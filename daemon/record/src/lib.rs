@@ -28,3 +28,6 @@ pub use excerpt::excerpt;
 pub use invocations::Invocation;
 pub use record::{Page, Record};
 pub use units::UnitQuery;
+
+#[cfg(test)]
+mod tests;

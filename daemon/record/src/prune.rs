@@ -2,6 +2,8 @@
 
 use harness_model::{StoredUnit, Timestamp, UnitId};
 
+use rusqlite::OptionalExtension;
+
 use crate::{error::Result, record::Record, row, units, writer::Durability};
 
 /// Units at rest that are old enough, oldest first. `?2` is the last place that may go.
@@ -18,6 +20,8 @@ pub(crate) fn prunable_sql() -> String {
 
 /// The newest place that is not among the newest `?1` at rest.
 pub(crate) const LAST_PRUNABLE: &str = "SELECT seq FROM units NOT INDEXED WHERE ended_at IS NOT NULL ORDER BY seq DESC LIMIT 1 OFFSET ?1";
+
+pub(crate) const REMOVE: &str = "DELETE FROM units WHERE id = ?1 AND ended_at IS NOT NULL";
 
 pub(crate) const PRUNE_CALLS: &str = "DELETE FROM calls WHERE seq IN (SELECT seq FROM calls NOT INDEXED \
      WHERE seq <= (SELECT max(seq) FROM calls) - ?1 AND started_at < ?2 AND state <> 'open' \
@@ -37,11 +41,10 @@ impl Record {
     ) -> Result<Vec<StoredUnit>> {
         let keep = i64::try_from(keep).unwrap_or(i64::MAX);
         self.read(move |connection| {
-            let last: Option<i64> = rusqlite::OptionalExtension::optional(
-                connection
-                    .prepare_cached(LAST_PRUNABLE)?
-                    .query_row([keep], |row| row.get(0)),
-            )?;
+            let last: Option<i64> = connection
+                .prepare_cached(LAST_PRUNABLE)?
+                .query_row([keep], |row| row.get(0))
+                .optional()?;
             let Some(last) = last else {
                 return Ok(Vec::new());
             };
@@ -56,8 +59,7 @@ impl Record {
     pub async fn remove_units(&self, ids: &[UnitId]) -> Result<u64> {
         let ids = ids.to_vec();
         self.write(Durability::Normal, move |connection| {
-            let mut remove = connection
-                .prepare_cached("DELETE FROM units WHERE id = ?1 AND ended_at IS NOT NULL")?;
+            let mut remove = connection.prepare_cached(REMOVE)?;
             let mut removed = 0;
             for id in &ids {
                 // The count is that of the rows of `units`, without those of the cascade.

@@ -14,9 +14,9 @@ use crate::{
     calls,
     connection::{self, LOCK_TIMEOUT},
     error::{Error, Fault, Result},
-    reader::{self, Query, READERS},
+    reader::{self, READERS},
     row, wakes,
-    writer::{Durability, Operation, Request, Writer},
+    writer::{self, Durability, Operation, Request, Writer},
 };
 
 /// Rows of one page and where the next one begins.
@@ -49,8 +49,8 @@ impl<T> Page<T> {
 #[derive(Clone, Debug)]
 pub struct Record {
     path: Arc<PathBuf>,
-    writes: mpsc::Sender<Box<dyn Operation>>,
-    reads: mpsc::Sender<Query>,
+    writes: mpsc::Sender<writer::Message>,
+    reads: mpsc::Sender<reader::Message>,
 }
 
 impl Record {
@@ -68,14 +68,16 @@ impl Record {
         reconcile(&mut connection).map_err(|error| Fault::from(error).at(path))?;
         let writer = Writer::new(path.to_owned(), connection);
         let (writes, queue) = mpsc::channel();
-        spawn("record-writer", move || writer.run(&queue))?;
+        spawn(path, "record-writer", move || writer.run(&queue))?;
 
         let (reads, queue) = mpsc::channel();
         let queue = Arc::new(Mutex::new(queue));
         for _ in 0..READERS {
             let connection = connection::open_reader(path, lock_timeout)?;
             let queue = Arc::clone(&queue);
-            spawn("record-reader", move || reader::run(&connection, &queue))?;
+            spawn(path, "record-reader", move || {
+                reader::run(connection, &queue)
+            })?;
         }
         Ok(Self {
             path: Arc::new(path.to_owned()),
@@ -87,6 +89,23 @@ impl Record {
     /// Resolves when all that was handed over before is committed.
     pub async fn flush(&self) -> Result<()> {
         self.write(Durability::Full, |_| Ok(())).await
+    }
+
+    /// Commits all that was handed over, closes the database for every clone, and resolves when
+    /// its threads are done with the file: what comes later fails with [`Error::Closed`]. Without
+    /// it nothing is lost either, but the log stays beside the database until the next start.
+    pub async fn close(&self) {
+        for _ in 0..READERS {
+            let (closed, wait) = oneshot::channel();
+            if self.reads.send(reader::Message::Close(closed)).is_ok() {
+                // Nothing is ever sent: the sender goes when the connection has.
+                drop(wait.await);
+            }
+        }
+        let (closed, wait) = oneshot::channel();
+        if self.writes.send(writer::Message::Close(closed)).is_ok() {
+            drop(wait.await);
+        }
     }
 
     /// Runs an operation on the writer and waits for its commit. Once handed over it is carried
@@ -101,14 +120,14 @@ impl Record {
         F: FnMut(&Connection) -> std::result::Result<T, Fault> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let sent = self.writes.send(Box::new(Request {
+        let sent = self.hand_over(Request {
             durability,
             run,
             outcome: None,
             reply: Some(reply),
-        }));
+        });
         async move {
-            sent.map_err(|_| Error::Closed)?;
+            sent?;
             answer.await.map_err(|_| Error::Closed)?
         }
     }
@@ -118,15 +137,21 @@ impl Record {
     where
         F: FnMut(&Connection) -> std::result::Result<(), Fault> + Send + 'static,
     {
-        let sent = self.writes.send(Box::new(Request {
+        let sent = self.hand_over(Request {
             durability: Durability::Normal,
             run,
             outcome: None,
             reply: None,
-        }));
-        if sent.is_err() {
-            tracing::error!("the record is closed: a change that nobody waited for is lost");
+        });
+        if let Err(error) = sent {
+            tracing::error!(%error, "a change that nobody waited for is lost");
         }
+    }
+
+    fn hand_over(&self, operation: impl Operation + 'static) -> Result<()> {
+        self.writes
+            .send(writer::Message::Operation(Box::new(operation)))
+            .map_err(|_| Error::Closed)
     }
 
     /// Runs a query on a reader. It sees all that was committed before this call.
@@ -143,7 +168,7 @@ impl Record {
             drop(reply.send(outcome));
         };
         self.reads
-            .send(Box::new(query))
+            .send(reader::Message::Query(Box::new(query)))
             .map_err(|_| Error::Closed)?;
         answer.await.map_err(|_| Error::Closed)?
     }
@@ -157,10 +182,13 @@ fn reconcile(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<()> {
+fn spawn(path: &Path, name: &str, body: impl FnOnce() + Send + 'static) -> Result<()> {
     thread::Builder::new()
         .name(name.to_owned())
         .spawn(body)
         .map(drop)
-        .map_err(|_| Error::Closed)
+        .map_err(|error| Error::Open {
+            path: path.to_owned(),
+            source: Box::new(error),
+        })
 }

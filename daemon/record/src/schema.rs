@@ -53,7 +53,7 @@ pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
     apply(connection, MIGRATIONS).map_err(|error| Fault::from(error).at(path))
 }
 
-fn apply(connection: &mut Connection, migrations: &[&str]) -> rusqlite::Result<()> {
+pub(crate) fn apply(connection: &mut Connection, migrations: &[&str]) -> rusqlite::Result<()> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     for (number, sql) in (1_i64..).zip(migrations) {
         // Read again inside the transaction: another process may have been faster.

@@ -80,10 +80,7 @@ impl Record {
         let id = id.clone();
         self.read(move |connection| {
             connection
-                .prepare_cached(&format!(
-                    "SELECT {COLUMNS} FROM units CROSS JOIN definitions ON definitions.unit = units.seq \
-                     WHERE units.id = ?1"
-                ))?
+                .prepare_cached(&one_sql())?
                 .query_row([id.as_str()], stored)
                 .optional()
         })
@@ -121,7 +118,7 @@ impl Record {
     pub async fn task_counts(&self) -> Result<TaskCounts> {
         self.read(|connection| {
             let mut counts = TaskCounts::default();
-            let mut statement = connection.prepare_cached("SELECT name, value FROM counters")?;
+            let mut statement = connection.prepare_cached(COUNTS)?;
             let mut rows = statement.query(())?;
             while let Some(row) = rows.next()? {
                 let value = u64::try_from(row.get::<_, i64>(1)?).unwrap_or(0);
@@ -137,6 +134,19 @@ impl Record {
         .await
     }
 }
+
+pub(crate) fn one_sql() -> String {
+    format!(
+        "SELECT {COLUMNS} FROM units CROSS JOIN definitions ON definitions.unit = units.seq WHERE units.id = ?1"
+    )
+}
+
+pub(crate) const COUNTS: &str = "SELECT name, value FROM counters";
+
+pub(crate) const FIND: &str = "SELECT seq, kind, ended_at IS NULL FROM units WHERE id = ?1";
+
+pub(crate) const UPDATE: &str = "UPDATE units SET active_state = :active_state, sub_state = :sub_state, \
+     result = :result, ended_at = :ended_at, state = :state, recent_starts = :recent_starts WHERE seq = :seq";
 
 /// The planner knows no statistics; left alone it might walk all units of a kind to find the live ones.
 pub(crate) fn page_sql(query: &UnitQuery) -> String {
@@ -195,7 +205,7 @@ pub(crate) struct Known {
 
 fn find(connection: &Connection, id: &UnitId) -> std::result::Result<Known, Fault> {
     let known = connection
-        .prepare_cached("SELECT seq, kind, ended_at IS NULL FROM units WHERE id = ?1")?
+        .prepare_cached(FIND)?
         .query_row([id.as_str()], |row| {
             Ok(Known {
                 seq: row.get(0)?,
@@ -267,20 +277,15 @@ fn create(
 fn update(connection: &Connection, transition: &Transition) -> std::result::Result<Known, Fault> {
     let known = find(connection, &transition.unit)?;
     let state = &transition.state;
-    connection
-        .prepare_cached(
-            "UPDATE units SET active_state = :active_state, sub_state = :sub_state, result = :result, \
-             ended_at = :ended_at, state = :state, recent_starts = :recent_starts WHERE seq = :seq",
-        )?
-        .execute(named_params! {
-            ":active_state": state.active_state.as_str(),
-            ":sub_state": state.sub_state.as_str(),
-            ":result": state.result.as_str(),
-            ":ended_at": rest(state),
-            ":state": row::to_json(state)?,
-            ":recent_starts": starts_json(&transition.recent_starts)?,
-            ":seq": known.seq,
-        })?;
+    connection.prepare_cached(UPDATE)?.execute(named_params! {
+        ":active_state": state.active_state.as_str(),
+        ":sub_state": state.sub_state.as_str(),
+        ":result": state.result.as_str(),
+        ":ended_at": rest(state),
+        ":state": row::to_json(state)?,
+        ":recent_starts": starts_json(&transition.recent_starts)?,
+        ":seq": known.seq,
+    })?;
     Ok(known)
 }
 

@@ -27,8 +27,7 @@ impl Record {
     pub async fn wakes_take(&self, limit: u32) -> Result<Vec<Wake>> {
         self.write(Durability::Normal, move |connection| {
             let mut wakes = due(connection, limit)?;
-            let mut count = connection
-                .prepare_cached("UPDATE wakes SET deliveries = deliveries + 1 WHERE id = ?1")?;
+            let mut count = connection.prepare_cached(DELIVERED)?;
             for wake in &mut wakes {
                 count.execute([wake.id.0])?;
                 wake.deliveries = wake.deliveries.saturating_add(1);
@@ -42,9 +41,7 @@ impl Record {
     pub async fn wakes_ack(&self, ids: &[WakeId]) -> Result<Vec<WakeId>> {
         let ids = ids.to_vec();
         self.write(Durability::Normal, move |connection| {
-            let mut acknowledge = connection.prepare_cached(
-                "UPDATE wakes SET state = 'acked' WHERE id = ?1 AND state = 'due'",
-            )?;
+            let mut acknowledge = connection.prepare_cached(ACKNOWLEDGE)?;
             let mut acknowledged = Vec::new();
             for id in &ids {
                 if acknowledge.execute([id.0])? > 0 {
@@ -60,7 +57,7 @@ impl Record {
     pub async fn wakes_due(&self) -> Result<u64> {
         self.read(|connection| {
             let count: i64 = connection
-                .prepare_cached("SELECT value FROM counters WHERE name = 'wakes_due'")?
+                .prepare_cached(COUNT)?
                 .query_row((), |row| row.get(0))?;
             Ok(u64::try_from(count).unwrap_or(0))
         })
@@ -122,11 +119,7 @@ fn settle(
         .prepare_cached(HELD)?
         .query_map([unit.as_str()], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
-    let settle = if delivered {
-        "DELETE FROM wakes WHERE id = ?1"
-    } else {
-        "UPDATE wakes SET state = 'due' WHERE id = ?1"
-    };
+    let settle = if delivered { FORGET } else { RING };
     for id in &held {
         connection.prepare_cached(settle)?.execute([id])?;
     }
@@ -149,6 +142,24 @@ pub(crate) const HELD: &str = "SELECT wakes.id FROM units \
      CROSS JOIN wakes INDEXED BY wakes_held ON wakes.unit = units.seq \
      WHERE units.id = ?1 AND wakes.state = 'held' ORDER BY wakes.id";
 
+pub(crate) const DELIVERED: &str = "UPDATE wakes SET deliveries = deliveries + 1 WHERE id = ?1";
+
+pub(crate) const ACKNOWLEDGE: &str =
+    "UPDATE wakes SET state = 'acked' WHERE id = ?1 AND state = 'due'";
+
+pub(crate) const COUNT: &str = "SELECT value FROM counters WHERE name = 'wakes_due'";
+
+pub(crate) const FORGET: &str = "DELETE FROM wakes WHERE id = ?1";
+
+pub(crate) const RING: &str = "UPDATE wakes SET state = 'due' WHERE id = ?1";
+
+pub(crate) fn one_sql() -> String {
+    format!(
+        "SELECT {COLUMNS} FROM wakes CROSS JOIN units ON units.seq = wakes.unit \
+         CROSS JOIN definitions ON definitions.unit = wakes.unit WHERE wakes.id = ?1"
+    )
+}
+
 pub(crate) fn due_sql() -> String {
     format!(
         "SELECT {COLUMNS} FROM wakes INDEXED BY wakes_due \
@@ -164,12 +175,7 @@ fn due(connection: &Connection, limit: u32) -> rusqlite::Result<Vec<Wake>> {
 }
 
 fn one(connection: &Connection, id: i64) -> rusqlite::Result<Wake> {
-    connection
-        .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM wakes CROSS JOIN units ON units.seq = wakes.unit \
-             CROSS JOIN definitions ON definitions.unit = wakes.unit WHERE wakes.id = ?1"
-        ))?
-        .query_row([id], wake)
+    connection.prepare_cached(&one_sql())?.query_row([id], wake)
 }
 
 fn wake(row: &Row<'_>) -> rusqlite::Result<Wake> {

@@ -1,6 +1,10 @@
 //! The thread that writes, and its group commit.
 
-use std::{path::PathBuf, sync::mpsc};
+use std::{
+    iter,
+    path::{Path, PathBuf},
+    sync::mpsc,
+};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -19,6 +23,13 @@ pub(crate) enum Durability {
     Full,
 }
 
+/// What the writing thread is told.
+pub(crate) enum Message {
+    Operation(Box<dyn Operation>),
+    /// Commit what came before, close the database, drop the sender, and end.
+    Close(oneshot::Sender<()>),
+}
+
 /// One operation on its way through the writer.
 pub(crate) trait Operation: Send {
     fn durability(&self) -> Durability;
@@ -27,7 +38,7 @@ pub(crate) trait Operation: Send {
     /// Replaces the outcome.
     fn fail(&mut self, fault: Fault);
     /// Hands the outcome to whoever waits.
-    fn reply(self: Box<Self>, path: &std::path::Path);
+    fn reply(self: Box<Self>, path: &Path);
 }
 
 /// An operation made from a closure.
@@ -59,7 +70,7 @@ where
         self.outcome = Some(Err(fault));
     }
 
-    fn reply(self: Box<Self>, path: &std::path::Path) {
+    fn reply(self: Box<Self>, path: &Path) {
         let outcome = match self.outcome {
             Some(outcome) => outcome.map_err(|fault| fault.at(path)),
             None => Err(Error::Closed),
@@ -94,20 +105,37 @@ impl Writer {
         }
     }
 
-    /// Works until every sender is gone and the queue is empty.
-    pub(crate) fn run(mut self, queue: &mpsc::Receiver<Box<dyn Operation>>) {
+    /// Works until it is told to close, or every sender is gone and the queue is empty.
+    pub(crate) fn run(mut self, queue: &mpsc::Receiver<Message>) {
         let mut batch = Vec::new();
-        while let Ok(first) = queue.recv() {
-            batch.push(first);
-            batch.extend(queue.try_iter().take(BATCH - 1));
+        let mut close = None;
+        while close.is_none()
+            && let Ok(first) = queue.recv()
+        {
+            // What came while the last commit was on its way is in the queue by now.
+            for message in iter::once(first).chain(queue.try_iter().take(BATCH - 1)) {
+                match message {
+                    Message::Operation(operation) => batch.push(operation),
+                    Message::Close(closed) => {
+                        close = Some(closed);
+                        break;
+                    }
+                }
+            }
             self.commit(&mut batch);
             for operation in batch.drain(..) {
                 operation.reply(&self.path);
             }
         }
+        // The last connection moves the log into the database and removes it; only then is it closed.
+        drop(self.connection);
+        drop(close);
     }
 
     fn commit(&mut self, batch: &mut [Box<dyn Operation>]) {
+        if batch.is_empty() {
+            return;
+        }
         if let [only] = batch {
             self.alone(only.as_mut());
         } else if !self.together(batch) {

@@ -1,0 +1,12 @@
+mod commit;
+mod faults;
+mod migrations;
+mod plans;
+
+#[allow(
+    unreachable_pub,
+    dead_code,
+    reason = "shared with the tests of the public API"
+)]
+#[path = "../../tests/record/support.rs"]
+mod support;

@@ -1,0 +1,123 @@
+//! No frequent statement walks a table: what each costs does not grow with the history.
+
+use harness_model::{CallId, CallState, SessionId, UnitKind};
+use rusqlite::Connection;
+
+use crate::{CallQuery, UnitQuery, calls, connection, invocations, prune, units, wakes};
+
+/// The steps of a statement's plan.
+fn plan(connection: &Connection, sql: &str) -> Vec<String> {
+    let mut statement = connection
+        .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+        .unwrap_or_else(|error| panic!("{sql}: {error}"));
+    for parameter in 1..=statement.parameter_count() {
+        statement.raw_bind_parameter(parameter, 1).unwrap();
+    }
+    let mut rows = statement.raw_query();
+    let mut steps = Vec::new();
+    while let Some(row) = rows.next().unwrap() {
+        steps.push(row.get(3).unwrap());
+    }
+    steps
+}
+
+fn database() -> (tempfile::TempDir, Connection) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("state.db");
+    let connection = connection::open_writer(&path, connection::LOCK_TIMEOUT).unwrap();
+    (directory, connection)
+}
+
+/// Indexes that hold only what is live, so that walking one is walking what is asked for.
+const PARTIAL: [&str; 3] = ["units_live", "wakes_due", "wakes_held"];
+
+fn assert_no_walk(connection: &Connection, sql: &str) {
+    let steps = plan(connection, sql);
+    assert!(!steps.is_empty(), "{sql}");
+    for step in &steps {
+        let small = step.starts_with("SEARCH")
+            || step == "SCAN counters"
+            || step == "SCALAR SUBQUERY 1"
+            || step == "CORRELATED SCALAR SUBQUERY 1"
+            || step == "LIST SUBQUERY 1"
+            || step.starts_with("SCAN") && PARTIAL.iter().any(|index| step.ends_with(index));
+        assert!(small, "{sql}\n{steps:#?}");
+    }
+}
+
+#[test]
+fn every_frequent_statement_uses_an_index_and_sorts_nothing() {
+    let (_directory, connection) = database();
+    for sql in [
+        units::one_sql().as_str(),
+        &units::unfinished_sql(),
+        units::COUNTS,
+        units::FIND,
+        units::UPDATE,
+        invocations::LIST,
+        invocations::NEWEST,
+        invocations::TRIM,
+        invocations::UPDATE,
+        &wakes::due_sql(),
+        &wakes::one_sql(),
+        wakes::HELD,
+        wakes::RELEASE,
+        wakes::DELIVERED,
+        wakes::ACKNOWLEDGE,
+        wakes::COUNT,
+        wakes::FORGET,
+        wakes::RING,
+        calls::FINISH,
+        calls::CLOSE,
+        &prune::prunable_sql(),
+        prune::REMOVE,
+        prune::PRUNE_CALLS,
+    ] {
+        assert_no_walk(&connection, sql);
+    }
+}
+
+#[test]
+fn every_page_of_units_is_found_by_an_index() {
+    let (_directory, connection) = database();
+    for kind in [None, Some(UnitKind::Task)] {
+        for live in [None, Some(true), Some(false)] {
+            let query = UnitQuery {
+                kind,
+                live,
+                ..UnitQuery::default()
+            };
+            assert_no_walk(&connection, &units::page_sql(&query));
+        }
+    }
+}
+
+#[test]
+fn every_page_of_calls_is_found_by_an_index() {
+    let (_directory, connection) = database();
+    for filters in 0..16 {
+        let query = CallQuery {
+            parent: (filters & 1 != 0).then(CallId::generate),
+            session: (filters & 2 != 0).then(SessionId::generate),
+            tool: (filters & 4 != 0).then(|| "run".to_owned()),
+            state: (filters & 8 != 0).then_some(CallState::Failed),
+            ..CallQuery::default()
+        };
+        assert_no_walk(&connection, &calls::page_sql(&query));
+    }
+}
+
+#[test]
+fn the_check_itself_notices_a_walk_and_a_sort() {
+    let (_directory, connection) = database();
+    for sql in [
+        "SELECT id FROM units WHERE created_at > 5",
+        "SELECT id FROM calls WHERE session = 'a' ORDER BY started_at",
+    ] {
+        let walk = std::panic::catch_unwind(|| {
+            let (_directory, connection) = database();
+            assert_no_walk(&connection, sql);
+        });
+        assert!(walk.is_err(), "{sql}: {:?}", plan(&connection, sql));
+    }
+}
