@@ -7,10 +7,10 @@ use harness_model::{
     Call, CallContext, CallId, CallRecord, CallRequest, CallState, ErrorCode, EventBody, Outcome, Refusal, Timestamp,
 };
 use harness_publish::Bus;
-use harness_record::Record;
+use harness_record::{Record, excerpt};
 use serde_json::Value;
 
-use crate::{catalogue::Entry, harness::Harness, text::shorten};
+use crate::{catalogue::Entry, harness::Harness};
 
 impl Harness {
     /// Every tool call of every front comes through here, and nothing else runs a tool.
@@ -111,7 +111,7 @@ impl Opening {
             front: context.front,
             group: request.group.clone().unwrap_or_default(),
             tool: request.tool.clone(),
-            input: shorten(Value::Object(request.input.clone())),
+            input: excerpt(&Value::Object(request.input.clone())),
             state: CallState::Open,
             code: None,
             preview: None,

@@ -1,5 +1,21 @@
 //! The tool harness of one AI agent: wiring of the rooms, and its fronts.
 
+mod call;
+mod catalogue;
 pub mod cli;
 pub mod config;
+pub mod daemon;
 pub mod front;
+mod harness;
+mod journal;
+pub mod keeper;
+mod recover;
+mod reload;
+mod sessions;
+mod status;
+mod store;
+pub mod systemd;
+mod turn;
+mod wakes;
+
+pub use harness::Harness;

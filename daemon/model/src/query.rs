@@ -85,8 +85,8 @@ pub struct CallQuery {
 pub struct Invocation {
     /// Its id, which the process has as `INVOCATION_ID`.
     pub id: InvocationId,
-    /// When it was started.
-    pub started_at: Timestamp,
+    /// When its process was started; none if that was not recorded.
+    pub started_at: Option<Timestamp>,
     /// How it ended; none while it runs or when nobody knows.
     pub exit: Option<ExitReport>,
 }

@@ -11,17 +11,18 @@ use crate::UnitSettings;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunInput {
-    /// The command, run as `SHELL -c CMD`.
+    /// The command, run by the shell with empty stdin and no terminal.
+    #[schemars(length(min = 1))]
     pub cmd: String,
-    /// After this many seconds the whole tree is ended and the task is `timed_out`; default never.
+    /// End the whole task after so many seconds; default never.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         serialize_with = "seconds"
     )]
-    #[schemars(range(min = 0))]
+    #[schemars(range(min = 0.001))]
     pub timeout_secs: Option<f64>,
-    /// How many seconds to wait for the end before answering: default 3, 0 answers at once, at most 30.
+    /// Wait so many seconds for the end and return the full status then; default 3, at most 30, 0 returns at once.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -30,15 +31,16 @@ pub struct RunInput {
     #[schemars(range(min = 0))]
     pub wait_seconds: Option<f64>,
     /// A name for people.
+    #[schemars(length(max = 200))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Where it runs; default the workspace, and a relative one starts there.
+    /// The working directory; relative to the workspace, which is the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Variables set over the task's environment.
+    /// Variables to add to the environment.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// Keys of the unit, set over the configured ones.
+    /// systemd's keys for this task, such as {"restart": "on-failure"}.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<UnitSettings>,
 }

@@ -48,6 +48,15 @@ impl TaskState {
             Self::Done
         }
     }
+
+    /// Whether it has come to rest: it runs no more unless somebody starts it again.
+    #[must_use]
+    pub const fn has_ended(self) -> bool {
+        match self {
+            Self::Pending | Self::Running => false,
+            Self::Done | Self::TimedOut | Self::Interrupted | Self::Stopped => true,
+        }
+    }
 }
 
 words! {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use harness_model::{StoredUnit, UnitId, UnitPolicy, UnitState};
+use harness_model::{StoredUnit, UnitId, UnitKind, UnitPolicy, UnitState};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
@@ -255,6 +255,12 @@ impl Engine {
     #[must_use]
     pub fn get(&self, id: &UnitId) -> Option<UnitHandle> {
         self.inner.units().get(id).cloned()
+    }
+
+    /// How many live units there are of a kind.
+    #[must_use]
+    pub fn count(&self, kind: UnitKind) -> u64 {
+        self.inner.units().values().filter(|unit| unit.spec().kind == kind).count() as u64
     }
 
     /// All live units.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use futures_util::future::BoxFuture;
-use harness_model::{Annotations, Call, CallContext, Outcome, TaskStatus, Tool};
+use harness_model::{Annotations, Call, CallContext, Outcome, RunInput, TaskStatus, Tool};
 use harness_supervise::Engine;
 
 use super::{BashSettings, input};
@@ -40,7 +40,7 @@ impl ToolGroup for Bash {
 
     fn tools(&self) -> Vec<Tool> {
         vec![
-            tool("run", "Run a command", RUN, changes(), schema::input::<input::Run>(), true),
+            tool("run", "Run a command", RUN, changes(), schema::input::<RunInput>(), true),
             tool("status", "Status of a task", STATUS, reads(), schema::input::<input::Status>(), true),
             tool("list", "List tasks", LIST, reads(), schema::input::<input::List>(), false),
             tool("output", "Read output", OUTPUT, reads(), schema::input::<input::Output>(), false),

@@ -1,15 +1,8 @@
 //! The inputs of the tools, which are their schemas too.
 
-use std::collections::BTreeMap;
-
-use harness_model::{Signal, Stream, UnitId, UnitSettings};
+use harness_model::{Signal, Stream, UnitId};
 use schemars::JsonSchema;
 use serde::Deserialize;
-
-/// How long `run` waits when the call does not say, in seconds.
-fn default_wait() -> f64 {
-    3.0
-}
 
 fn default_limit() -> u32 {
     20
@@ -17,32 +10,6 @@ fn default_limit() -> u32 {
 
 fn default_bytes() -> u32 {
     16_384
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Run {
-    /// The command, run by the shell with stdin closed and no terminal.
-    #[schemars(length(min = 1))]
-    pub(super) cmd: String,
-    /// End the whole task after so many seconds. Default: no limit.
-    #[schemars(range(min = 0.001))]
-    pub(super) timeout_secs: Option<f64>,
-    /// Wait so long for the end and return the full status then; at most 30, 0 returns at once.
-    #[serde(default = "default_wait")]
-    #[schemars(range(min = 0))]
-    pub(super) wait_seconds: f64,
-    /// A name for people.
-    #[schemars(length(max = 200))]
-    pub(super) name: Option<String>,
-    /// The working directory; relative to the workspace, which is the default.
-    pub(super) cwd: Option<String>,
-    /// Variables to add to the environment.
-    #[serde(default)]
-    pub(super) env: BTreeMap<String, String>,
-    /// systemd's keys for this task, such as {"restart": "on-failure"}.
-    #[serde(default)]
-    pub(super) unit: UnitSettings,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

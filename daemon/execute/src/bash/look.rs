@@ -38,7 +38,7 @@ impl Bash {
         let Some(handle) = self.live(id) else {
             return self.stored(id).await;
         };
-        handle.stop().await.map_err(refused)?;
+        handle.stop().await.map_err(|error| refused(&error))?;
         Ok(status::live_status(&handle))
     }
 
@@ -52,12 +52,12 @@ impl Bash {
     /// No such task, or it cannot be started.
     pub async fn restart_task(&self, id: &UnitId) -> Result<TaskStatus, Refusal> {
         if let Some(handle) = self.live(id) {
-            handle.restart().await.map_err(refused)?;
+            handle.restart().await.map_err(|error| refused(&error))?;
             return Ok(status::live_status(&handle));
         }
         let stored = self.store.unit(id).await?.filter(|stored| stored.unit.kind == UnitKind::Task);
         let stored = stored.ok_or_else(|| no_such_task(id))?;
-        let handle = self.engine.start_again(stored).await.map_err(super::run::not_started)?;
+        let handle = self.engine.start_again(stored).await.map_err(|error| super::run::not_started(&error))?;
         Ok(status::live_status(&handle))
     }
 
@@ -71,7 +71,7 @@ impl Bash {
             let message = format!("the task {} is at rest ({}): there is nothing to signal", input.id, status.status);
             return Err(Refusal::new(ErrorCode::ToolError, message));
         };
-        handle.signal(input.signal, input.all).await.map_err(refused)?;
+        handle.signal(input.signal, input.all).await.map_err(|error| refused(&error))?;
         let text = format!("sent {} to task {}", input.signal, input.id);
         Ok(ToolOutput::new(text, json!({ "id": input.id, "signal": input.signal })))
     }
@@ -141,7 +141,7 @@ fn no_such_task(id: &UnitId) -> Refusal {
     Refusal::new(ErrorCode::UnknownCommand, format!("there is no task {id}: `list` shows the ids"))
 }
 
-pub(super) fn refused(error: UnitError) -> Refusal {
+pub(super) fn refused(error: &UnitError) -> Refusal {
     let message = error.to_string();
     Refusal::new(ErrorCode::ToolError, message)
 }

@@ -14,5 +14,5 @@ mod status;
 
 pub use group::Bash;
 pub use render::{full, headline};
-pub use settings::BashSettings;
+pub use settings::{BashSettings, EnvironmentOf};
 pub use status::task_status;

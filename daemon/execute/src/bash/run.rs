@@ -5,17 +5,20 @@ use std::{
     time::Duration,
 };
 
-use harness_model::{CallContext, ErrorCode, Outcome, Progress, Refusal, TimeSpan, UnitId, UnitKind};
+use harness_model::{CallContext, ErrorCode, Outcome, Progress, Refusal, RunInput, TimeSpan, UnitId, UnitKind};
 use harness_supervise::{OutputFiles, StartError, UnitHandle, UnitSpec, Waiter};
 
-use super::{Bash, BashSettings, input, render, status};
+use super::{Bash, BashSettings, render, status};
+
+/// How long `run` waits when the call does not say, in seconds.
+const DEFAULT_WAIT: f64 = 3.0;
 
 /// One argument of a program may not be longer (`MAX_ARG_STRLEN` of the kernel, less its NUL).
 const LONGEST_COMMAND: usize = 131_071;
 
 impl Bash {
-    pub(super) async fn run(&self, input: input::Run, context: &CallContext) -> Outcome {
-        let wait = self.clamp(input.wait_seconds)?;
+    pub(super) async fn run(&self, input: RunInput, context: &CallContext) -> Outcome {
+        let wait = self.clamp(input.wait_seconds.unwrap_or(DEFAULT_WAIT))?;
         let (handle, waiter) = self.start(input).await?;
         if let Some(progress) = context.progress.as_ref().filter(|_| !wait.is_zero()) {
             let message = Some(format!("task {} is running", handle.id()));
@@ -33,7 +36,7 @@ impl Bash {
     }
 
     /// Records the task and starts it; the waiter waits from before the start.
-    pub(super) async fn start(&self, input: input::Run) -> Result<(UnitHandle, Waiter), Refusal> {
+    pub(super) async fn start(&self, input: RunInput) -> Result<(UnitHandle, Waiter), Refusal> {
         let settings = self.settings();
         let spec = specify(&settings, input)?;
         let running = self.engine.count(UnitKind::Task);
@@ -47,7 +50,7 @@ impl Bash {
             stderr: settings.output_directory.join(format!("{id}.err")),
             max_bytes: settings.output_max,
         };
-        self.engine.start_awaited(id, UnitSpec { output, ..spec }).await.map_err(not_started)
+        self.engine.start_awaited(id, UnitSpec { output, ..spec }).await.map_err(|error| not_started(&error))
     }
 
     /// Seconds as a call gives them, no longer than the configuration allows.
@@ -60,9 +63,9 @@ impl Bash {
     }
 }
 
-fn specify(settings: &BashSettings, input: input::Run) -> Result<UnitSpec, Refusal> {
+fn specify(settings: &BashSettings, input: RunInput) -> Result<UnitSpec, Refusal> {
     check_command(&input.cmd)?;
-    let mut unit = input.unit;
+    let mut unit = input.unit.unwrap_or_default();
     if let Some(seconds) = input.timeout_secs {
         let span = Duration::try_from_secs_f64(seconds).ok().filter(|span| !span.is_zero());
         let span = span.ok_or_else(|| invalid(format!("timeout_secs is {seconds}: it must be above 0")))?;
@@ -119,7 +122,7 @@ fn invalid(message: String) -> Refusal {
 }
 
 /// A unit that could not be made left nothing behind, so trying again is safe.
-pub(super) fn not_started(error: StartError) -> Refusal {
+pub(super) fn not_started(error: &StartError) -> Refusal {
     let message = error.to_string();
     Refusal::new(ErrorCode::Unavailable, message).retryable()
 }

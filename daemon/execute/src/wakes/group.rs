@@ -11,7 +11,7 @@ use super::input;
 use crate::{ToolGroup, group, schema, store::WakeStore};
 
 /// The longest `wakes_recv` waits.
-pub const LONGEST_WAIT: Duration = Duration::from_secs(180);
+pub const LONGEST_WAIT: Duration = Duration::from_mins(3);
 
 /// The tool group `wakes`.
 pub struct Wakes {

@@ -132,7 +132,7 @@ async fn task(harness: &Harness, id: &str) -> Result<TaskHandle, Refusal> {
 
 fn handle(status: &TaskStatus) -> TaskHandle {
     let started = status.started_at.unwrap_or_default();
-    let updated = if status.status.is_final() {
+    let updated = if status.status.has_ended() {
         started.plus(std::time::Duration::try_from_secs_f64(status.duration_secs).unwrap_or_default())
     } else {
         Timestamp::from(std::time::SystemTime::now())
@@ -143,6 +143,6 @@ fn handle(status: &TaskStatus) -> TaskHandle {
         message: harness_execute::bash::headline(status),
         created_at: started,
         updated_at: updated,
-        output: status.status.is_final().then(|| harness_execute::bash::full(status)),
+        output: status.status.has_ended().then(|| harness_execute::bash::full(status)),
     }
 }

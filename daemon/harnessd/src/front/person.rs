@@ -51,10 +51,10 @@ impl Control for Person {
             let limit = query.limit.unwrap_or(Page::<TaskStatus>::DEFAULT_LIMIT);
             let (mut items, mut next) = (Vec::new(), query.before);
             for page in 0..PAGES {
-                let (tasks, after) = self.harness.bash().page(next, limit).await?;
+                let tasks = self.harness.bash().page(next, limit).await?;
                 let wanted = |task: &TaskStatus| query.state.is_none_or(|state| task.status == state);
-                items.extend(tasks.into_iter().filter(wanted));
-                next = after;
+                items.extend(tasks.items.into_iter().filter(wanted));
+                next = tasks.next;
                 if next.is_none() || items.len() >= limit as usize || query.state.is_none() || page + 1 == PAGES {
                     break;
                 }
@@ -106,7 +106,13 @@ impl Control for Person {
 
     fn units(&self, query: UnitQuery) -> Reply<'_, Page<UnitStatus>> {
         Box::pin(async move {
-            let page = self.harness.record().units(query).await.map_err(|error| unavailable(&error))?;
+            let wanted = harness_record::UnitQuery {
+                kind: query.kind,
+                live: None,
+                before: query.before,
+                limit: query.limit.unwrap_or(Page::<UnitStatus>::DEFAULT_LIMIT),
+            };
+            let page = self.harness.record().units(wanted).await.map_err(|error| unavailable(&error))?;
             let fresh = |stored: harness_model::StoredUnit| {
                 let mut status = stored.status();
                 if let Some(handle) = self.harness.engine().get(&status.id) {
@@ -114,7 +120,8 @@ impl Control for Person {
                 }
                 status
             };
-            Ok(Page { items: page.items.into_iter().map(fresh).collect(), next: page.next })
+            let is_wanted = |status: &UnitStatus| query.state.is_none_or(|state| status.state.active_state == state);
+            Ok(Page { items: page.items.into_iter().map(fresh).filter(is_wanted).collect(), next: page.next })
         })
     }
 
@@ -124,7 +131,9 @@ impl Control for Person {
             if record.unit(&id).await.map_err(|error| unavailable(&error))?.is_none() {
                 return Err(no_such_unit(&id));
             }
-            record.invocations(&id, limit).await.map_err(|error| unavailable(&error))
+            let runs = record.invocations(&id, limit).await.map_err(|error| unavailable(&error))?;
+            let run = |run: harness_record::Invocation| Invocation { id: run.id, started_at: run.started_at, exit: run.exit };
+            Ok(runs.into_iter().map(run).collect())
         })
     }
 
@@ -141,7 +150,18 @@ impl Control for Person {
     }
 
     fn calls(&self, query: CallQuery) -> Reply<'_, Page<CallRecord>> {
-        Box::pin(async move { self.harness.record().calls(query).await.map_err(|error| unavailable(&error)) })
+        Box::pin(async move {
+            let wanted = harness_record::CallQuery {
+                parent: None,
+                session: query.session,
+                tool: query.tool,
+                state: query.state,
+                before: query.before,
+                limit: query.limit.unwrap_or(Page::<CallRecord>::DEFAULT_LIMIT),
+            };
+            let page = self.harness.record().calls(wanted).await.map_err(|error| unavailable(&error))?;
+            Ok(Page { items: page.items, next: page.next })
+        })
     }
 
     fn events(&self, last_event_id: Option<String>) -> EventStream {

@@ -1,0 +1,226 @@
+//! The endpoints, one method each.
+
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use harness_model::{
+    CallQuery, CallRecord, HarnessStatus, Invocation, OutputChunk, Page, RunInput, Signal, Stream,
+    TaskQuery, TaskStatus, UnitId, UnitQuery, UnitStatus, Wake, WakeId,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Error, Events, Follow, Result, Selector, Socket, Surroundings,
+    backoff::Backoff,
+    subscription::Subscription,
+    transport::{Ask, send, target},
+};
+
+/// The longest wait of one request; the harness clamps longer ones.
+const LONGEST_WAIT: Duration = Duration::from_mins(5);
+
+/// A harness's control socket. Each request has a connection of its own.
+#[derive(Debug, Clone)]
+pub struct Client {
+    socket: PathBuf,
+}
+
+impl Client {
+    /// The harness that listens on this socket.
+    #[must_use]
+    pub fn at(socket: impl Into<PathBuf>) -> Self {
+        Self {
+            socket: socket.into(),
+        }
+    }
+
+    /// The harness that `selector` names. Connects to nothing yet.
+    ///
+    /// # Errors
+    /// Those of [`Selector::find`].
+    pub fn find(selector: &Selector) -> Result<Self> {
+        selector
+            .find(Socket::Control, &Surroundings::current())
+            .map(Self::at)
+    }
+
+    /// The socket.
+    #[must_use]
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// What the harness says of itself.
+    pub async fn status(&self) -> Result<HarnessStatus> {
+        send(&self.socket, Ask::get("/v1/status")).await
+    }
+
+    /// Has the configuration read anew.
+    pub async fn reload(&self) -> Result<HarnessStatus> {
+        send(&self.socket, Ask::post("/v1/reload", None)).await
+    }
+
+    /// Starts a task and waits for it as long as its input says.
+    pub async fn run(&self, input: &RunInput) -> Result<TaskStatus> {
+        send(
+            &self.socket,
+            Ask::post("/v1/tasks", Some(body("POST /v1/tasks", input)?)),
+        )
+        .await
+    }
+
+    /// A task, after waiting at most `wait` (5 minutes at the longest) for its end.
+    pub async fn task(&self, id: &UnitId, wait: Duration) -> Result<TaskStatus> {
+        send(
+            &self.socket,
+            Ask::get(format!("/v1/tasks/{id}?wait={}", wait.as_secs_f64())),
+        )
+        .await
+    }
+
+    /// A task, after waiting for its end or until `limit` has passed. A restart of the daemon is waited out.
+    pub async fn task_end(&self, id: &UnitId, limit: Option<Duration>) -> Result<TaskStatus> {
+        let started = Instant::now();
+        let mut backoff = Backoff::new();
+        loop {
+            let left = limit.map(|limit| limit.saturating_sub(started.elapsed()));
+            match self
+                .task(id, left.unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT))
+                .await
+            {
+                Ok(status) if status.status.has_ended() || left == Some(Duration::ZERO) => {
+                    return Ok(status);
+                }
+                Ok(_) => backoff.reset(),
+                Err(error) => backoff.pause(error).await?,
+            }
+        }
+    }
+
+    /// Tasks, newest first.
+    pub async fn tasks(&self, query: &TaskQuery) -> Result<Page<TaskStatus>> {
+        send(&self.socket, Ask::get(target("/v1/tasks", query))).await
+    }
+
+    /// At most `limit` bytes of a task's output from `offset` on.
+    pub async fn output(
+        &self,
+        id: &UnitId,
+        stream: Stream,
+        offset: u64,
+        limit: Option<usize>,
+    ) -> Result<OutputChunk> {
+        let mut query = json!({ "stream": stream, "offset": offset });
+        if let Some(limit) = limit {
+            query["limit"] = limit.into();
+        }
+        send(
+            &self.socket,
+            Ask::get(target(&format!("/v1/tasks/{id}/output"), &query)),
+        )
+        .await
+    }
+
+    /// A task's output from `offset` on, as it grows.
+    pub async fn follow(&self, id: &UnitId, stream: Stream, offset: u64) -> Result<Follow> {
+        let query = json!({ "stream": stream, "offset": offset, "follow": 1 });
+        let target = target(&format!("/v1/tasks/{id}/output"), &query);
+        let subscription = Subscription::open(self.socket.clone(), target, None).await?;
+        Ok(Follow {
+            subscription,
+            ended: false,
+        })
+    }
+
+    /// Stops a task and its whole tree.
+    pub async fn stop(&self, id: &UnitId) -> Result<TaskStatus> {
+        send(
+            &self.socket,
+            Ask::post(format!("/v1/tasks/{id}/stop"), None),
+        )
+        .await
+    }
+
+    /// Starts a task anew under its id.
+    pub async fn restart(&self, id: &UnitId) -> Result<TaskStatus> {
+        send(
+            &self.socket,
+            Ask::post(format!("/v1/tasks/{id}/restart"), None),
+        )
+        .await
+    }
+
+    /// Sends a signal to a task.
+    pub async fn signal(&self, id: &UnitId, signal: Signal) -> Result<TaskStatus> {
+        let target = format!("/v1/tasks/{id}/signal");
+        let body = body("POST /v1/tasks/ID/signal", &json!({ "signal": signal }))?;
+        send(&self.socket, Ask::post(target, Some(body))).await
+    }
+
+    /// Units of every kind, newest first.
+    pub async fn units(&self, query: &UnitQuery) -> Result<Page<UnitStatus>> {
+        send(&self.socket, Ask::get(target("/v1/units", query))).await
+    }
+
+    /// A unit.
+    pub async fn unit(&self, id: &UnitId) -> Result<UnitStatus> {
+        send(&self.socket, Ask::get(format!("/v1/units/{id}"))).await
+    }
+
+    /// The newest runs of a unit.
+    pub async fn invocations(&self, id: &UnitId, limit: Option<u32>) -> Result<Vec<Invocation>> {
+        let path = format!("/v1/units/{id}/invocations");
+        send(&self.socket, Ask::get(limited(&path, limit))).await
+    }
+
+    /// Wakes that are due, oldest first.
+    pub async fn wakes(&self, limit: Option<u32>) -> Result<Vec<Wake>> {
+        send(&self.socket, Ask::get(limited("/v1/wakes", limit))).await
+    }
+
+    /// Takes delivery of the wakes that are due, after waiting at most `wait` for the first.
+    pub async fn wakes_recv(&self, wait: Duration) -> Result<Vec<Wake>> {
+        let body = body(
+            "POST /v1/wakes/recv",
+            &json!({ "wait_seconds": wait.as_secs_f64() }),
+        )?;
+        send(&self.socket, Ask::post("/v1/wakes/recv", Some(body))).await
+    }
+
+    /// Acknowledges wakes; the ids among them that were due.
+    pub async fn wakes_ack(&self, ids: &[WakeId]) -> Result<Vec<WakeId>> {
+        #[derive(Deserialize)]
+        struct Acknowledged {
+            acknowledged: Vec<WakeId>,
+        }
+        let body = body("POST /v1/wakes/ack", &json!({ "ids": ids }))?;
+        let answer: Acknowledged =
+            send(&self.socket, Ask::post("/v1/wakes/ack", Some(body))).await?;
+        Ok(answer.acknowledged)
+    }
+
+    /// Calls of tools, newest first.
+    pub async fn calls(&self, query: &CallQuery) -> Result<Page<CallRecord>> {
+        send(&self.socket, Ask::get(target("/v1/calls", query))).await
+    }
+
+    /// Events after `since`, or from now on.
+    pub async fn events(&self, since: Option<String>) -> Result<Events> {
+        let subscription = Subscription::open(self.socket.clone(), "/v1/events".to_owned(), since);
+        subscription.await.map(Events)
+    }
+}
+
+fn limited(path: &str, limit: Option<u32>) -> String {
+    limit.map_or_else(|| path.to_owned(), |limit| format!("{path}?limit={limit}"))
+}
+
+fn body(endpoint: &str, value: &impl Serialize) -> Result<Vec<u8>> {
+    serde_json::to_vec(value).map_err(|source| Error::Decode {
+        endpoint: endpoint.to_owned(),
+        source,
+    })
+}
