@@ -89,7 +89,10 @@ impl fmt::Display for ByteSize {
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a number from 0, or one with K, M, G or T as in \"512M\""
+)]
 enum SizeText {
     /// Bytes.
     Number(u64),

@@ -124,7 +124,10 @@ impl fmt::Display for ExitStatusSet {
 }
 
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected an exit code, a name of one, or a signal"
+)]
 enum Item {
     /// An exit code.
     Code(i64),
@@ -133,7 +136,10 @@ enum Item {
 }
 
 #[derive(Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected exit codes and signals, as in [3, \"TEMPFAIL\"] or \"3 TEMPFAIL\""
+)]
 enum SetText {
     /// Separated by spaces.
     Text(String),

@@ -127,7 +127,10 @@ impl FromStr for Signal {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a signal: a name like \"SIGTERM\", or a number from 1 to 64"
+)]
 enum SignalText {
     Number(i32),
     Name(String),

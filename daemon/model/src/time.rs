@@ -238,7 +238,10 @@ impl fmt::Display for TimeSpan {
 
 /// How a span stands in TOML and JSON.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a time span: seconds, or units as in \"1min 30s\""
+)]
 enum SpanText {
     /// Whole seconds.
     Seconds(u64),

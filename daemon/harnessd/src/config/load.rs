@@ -99,6 +99,7 @@ fn parse_all(sources: &[Arc<Source>]) -> Result<Node, Diagnostics> {
         }
     }
     if !problems.is_empty() {
+        problems.sort_by_place(sources);
         return Err(problems);
     }
     let source = sources.first().map_or_else(

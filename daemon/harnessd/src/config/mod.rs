@@ -22,6 +22,8 @@ mod places;
 mod read;
 mod read_error;
 pub mod schema;
+#[cfg(test)]
+mod tests;
 mod token;
 
 pub use changes::{Changes, Part};

@@ -1,7 +1,8 @@
 //! The nearest right name for a wrong one.
 
 /// The name among `candidates` that was most likely meant, if one is near enough: at most a third
-/// of the letters differ (a swap of two neighbours counts as one), hyphens being underscores.
+/// of the letters differ (a swap of two neighbours counts as one, and so does a missing end like
+/// `_sec`), hyphens being underscores.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Beyond this a name is no slip of the keyboard, and the distance costs quadratic time.
     const LONGEST: usize = 64;
@@ -15,7 +16,19 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     candidates
         .into_iter()
         .filter(|name| name.chars().count() <= LONGEST)
-        .map(|name| (strsim::osa_distance(&word, &plain(name)), name))
+        .map(|name| {
+            let known = plain(name);
+            let suffix_left_out = word.len() > 2 && known.starts_with(&word);
+            let distance = strsim::osa_distance(&word, &known);
+            (
+                if suffix_left_out {
+                    distance.min(1)
+                } else {
+                    distance
+                },
+                name,
+            )
+        })
         .filter(|(distance, _)| *distance <= allowed)
         .min_by_key(|(distance, name)| (*distance, *name))
         .map(|(_, name)| name)
@@ -52,6 +65,7 @@ mod tests {
             ("restart-sec", "restart_sec"),
             ("KillMode", "kill_mode"),
             ("memory_mx", "memory_max"),
+            ("memory", "memory_max"),
         ] {
             assert_eq!(nearest(word, KEYS), Some(name), "{word}");
         }

@@ -45,11 +45,22 @@ pub(super) fn read<T: DeserializeOwned + Default>(mut tree: Node) -> Reading<T> 
             Err(error) => error,
         };
         let path = error.path.clone();
-        problems.push(error.into_diagnostic());
+        // A key that is missing because it was just taken out has been reported.
+        let field = error
+            .missing
+            .map(|field| [&path, &[Step::from(field)][..]].concat());
+        if !field.is_some_and(|field| removed.contains(&field)) {
+            problems.push(error.into_diagnostic());
+        }
         if !tree.remove(&path) {
             break T::default();
         }
-        removed.push(path);
+        if let Some(Step::Index(_)) = path.last() {
+            // The next item has this path now.
+            removed.retain(|old: &Vec<Step>| !old.starts_with(&path));
+        } else {
+            removed.push(path);
+        }
     };
     problems.append(unknown.into_inner());
     Reading {
@@ -97,9 +108,8 @@ impl<'a> Reader<'a> {
             },
             Value::Float(number) => visitor.visit_f64(*number),
             Value::Boolean(value) => visitor.visit_bool(*value),
-            Value::Datetime(_) => Err(de::Error::invalid_type(
-                de::Unexpected::Other("a date"),
-                &visitor,
+            Value::Datetime(_) => Err(ReadError::new(
+                "no key takes a date: write text in quotes".to_owned(),
             )),
             Value::Array(items) => visitor.visit_seq(Items {
                 reader: self,

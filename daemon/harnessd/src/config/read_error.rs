@@ -16,6 +16,8 @@ pub(super) struct ReadError {
     message: String,
     span: Option<Span>,
     pub(super) path: Vec<Step>,
+    /// The key that a table must have and has not.
+    pub(super) missing: Option<&'static str>,
 }
 
 impl ReadError {
@@ -24,6 +26,7 @@ impl ReadError {
             message,
             span: None,
             path: Vec::new(),
+            missing: None,
         }
     }
 
@@ -122,6 +125,9 @@ impl de::Error for ReadError {
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Self::new(format!("the key `{field}` is missing"))
+        Self {
+            missing: Some(field),
+            ..Self::new(format!("the key `{field}` is missing"))
+        }
     }
 }

@@ -24,9 +24,11 @@ impl Checker<'_> {
         let config = self.config;
         let mut tokens = Tokens::default();
         let control = &config.control;
+        if let Some(address) = control.listen {
+            self.loopback(&steps!["control", "listen"], address);
+        }
         match (control.listen, &control.token_file) {
-            (Some(address), Some(file)) => {
-                self.loopback(&steps!["control", "listen"], address);
+            (Some(_), Some(file)) => {
                 tokens.control = self.token(&steps!["control", "token_file"], file);
             }
             (Some(_), None) => self.error(

@@ -1,0 +1,20 @@
+//! The service manager: notifications, the watchdog, sockets it passes, credentials.
+//!
+//! Everything here does nothing outside systemd, so that the daemon need not know where it runs.
+
+mod activation;
+mod credentials;
+mod error;
+mod notify;
+mod socket;
+mod watchdog;
+
+#[cfg(test)]
+mod tests;
+
+pub use activation::{Activated, SocketName};
+pub use credentials::Credentials;
+pub use error::{ActivationError, BindError, CredentialError};
+pub use notify::Notifier;
+pub use socket::{BoundSocket, bind, control_mode};
+pub use watchdog::Watchdog;
