@@ -1,62 +1,29 @@
-//! The daemon.
+//! `harnessd`: the tool harness of one AI agent.
 
-use std::{
-    io::{self, IsTerminal as _, Write as _},
-    process::ExitCode,
-};
+use std::{io::IsTerminal as _, process::ExitCode};
 
 use clap::Parser as _;
 use harnessd::{
-    cli::Arguments,
-    config::{Config, Diagnostics, Host, Places},
+    cli::{self, Arguments},
+    daemon,
 };
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let result = if arguments.schema {
-        print_schema()
-    } else {
-        check(&arguments)
+    if let Some(code) = cli::answer(&arguments, std::io::stderr().is_terminal()) {
+        return code;
+    }
+    daemon::init_log();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let result = match runtime {
+        Ok(runtime) => runtime.block_on(daemon::run(&arguments)),
+        Err(source) => Err(daemon::Fatal::System { what: "start the runtime", source }),
     };
-    result.unwrap_or_else(|error| {
-        complain(&format!("harnessd: {error}\n"));
-        ExitCode::FAILURE
-    })
-}
-
-fn print_schema() -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let mut text = serde_json::to_string_pretty(&Config::schema())?;
-    text.push('\n');
-    io::stdout().write_all(text.as_bytes())?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// `--check`: exactly what a start does with the configuration.
-fn check(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let variables = std::env::vars_os().collect();
-    let uid = rustix::process::geteuid().as_raw();
-    let places = Places::resolve(arguments.places(), &variables, uid)?;
-    let host = Host {
-        offline: arguments.offline,
-        ..Host::current()
-    };
-    match Config::load_on(&places, &host) {
-        Ok(loaded) => {
-            show(&loaded.warnings);
-            Ok(ExitCode::SUCCESS)
-        }
-        Err(problems) => {
-            show(&problems);
-            Ok(ExitCode::FAILURE)
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!("{error}");
+            ExitCode::FAILURE
         }
     }
-}
-
-fn show(problems: &Diagnostics) {
-    complain(&problems.render(io::stderr().is_terminal()));
-}
-
-/// A closed stderr is no reason to fail.
-fn complain(text: &str) {
-    drop(io::stderr().write_all(text.as_bytes()));
 }

@@ -1,0 +1,100 @@
+//! The Unix sockets of the fronts, and who is served on them.
+
+use std::{os::unix::net::UnixListener, sync::Arc, time::Duration};
+
+use harness_mcp::Server;
+use tokio::{sync::Semaphore, task::JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use super::Fatal;
+use crate::{
+    front::{
+        authority::{ControlAuthority, PeerCredentials},
+        http::ControlServer,
+    },
+    harness::Harness,
+    systemd::{Activated, BoundSocket, bind, control_mode},
+};
+
+/// Connections of agents at once.
+const SESSIONS: usize = 1024;
+
+/// After accept(2) failed, most likely for want of file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
+
+/// The listening sockets. Those the daemon bound itself are removed when this is dropped.
+pub(super) struct Sockets {
+    mcp: tokio::net::UnixListener,
+    control: tokio::net::UnixListener,
+    bound: Vec<BoundSocket>,
+}
+
+impl Sockets {
+    /// The sockets that systemd passed, and those of our own for the others.
+    pub(super) fn bind(harness: &Harness, activated: Activated) -> Result<Self, Fatal> {
+        let admins = !harness.in_force().loaded.admins.is_empty();
+        let mut bound = Vec::new();
+        let mut take = |passed: Option<UnixListener>, path, mode| -> Result<_, Fatal> {
+            let listener = if let Some(listener) = passed {
+                listener
+            } else {
+                let (listener, socket) = bind(path, mode)?;
+                bound.push(socket);
+                listener
+            };
+            let register = |source| Fatal::System { what: "wait for connections", source };
+            listener.set_nonblocking(true).map_err(register)?;
+            tokio::net::UnixListener::from_std(listener).map_err(register)
+        };
+        let mcp = take(activated.mcp, &harness.places.mcp_socket(), 0o660)?;
+        let control = take(activated.control, &harness.places.control_socket(), control_mode(admins))?;
+        Ok(Self { mcp, control, bound })
+    }
+
+    /// Serves until `shutdown`.
+    pub(super) fn serve(self, harness: &Arc<Harness>, mcp: Server, control: ControlServer, shutdown: CancellationToken) -> JoinSet<()> {
+        let mut serving = JoinSet::new();
+        serving.spawn(serve_agents(self.mcp, mcp, shutdown, self.bound));
+        let keeper = harness.keeper.clone();
+        let admins = harness.in_force().loaded.admins.clone();
+        let authority = Arc::new(ControlAuthority::new(&admins, move || keeper.trees()));
+        serving.spawn(async move { control.serve_unix(self.control, authority).await });
+        serving
+    }
+}
+
+async fn serve_agents(
+    listener: tokio::net::UnixListener,
+    server: Server,
+    shutdown: CancellationToken,
+    _bound: Vec<BoundSocket>,
+) {
+    let slots = Arc::new(Semaphore::new(SESSIONS));
+    let mut sessions = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            () = shutdown.cancelled() => break,
+            Some(_) = sessions.join_next() => continue,
+            accepted = listener.accept() => accepted,
+        };
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::warn!(%error, "cannot accept a connection of the agent");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        let Ok(slot) = slots.clone().try_acquire_owned() else {
+            tracing::warn!("{SESSIONS} connections are open: one more was closed");
+            continue;
+        };
+        let uid = PeerCredentials::of(&stream).ok().map(|peer| peer.uid);
+        let server = server.clone();
+        sessions.spawn(async move {
+            server.serve_stream(stream, uid).await;
+            drop(slot);
+        });
+    }
+    sessions.shutdown().await;
+}

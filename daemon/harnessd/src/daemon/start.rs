@@ -1,0 +1,54 @@
+//! The steps of a start, each of which needs the ones before it.
+
+use std::{fs, sync::Arc};
+
+use harness_model::UnitKind;
+use harness_record::Record;
+use harness_supervise::{Spawner, UnitHandle};
+
+use super::{Fatal, listen::Sockets};
+use crate::{
+    cli::Arguments,
+    config::{Config, Places, StateLock, of_process},
+    harness::Harness,
+    keeper::Keeper,
+    recover::recover,
+    systemd::Activated,
+};
+
+/// A daemon that is about to serve.
+pub(super) struct Started {
+    pub(super) harness: Arc<Harness>,
+    pub(super) sockets: Sockets,
+    /// A turn that was found alive.
+    pub(super) turn: Option<UnitHandle>,
+    /// Held as long as the daemon lives.
+    pub(super) lock: StateLock,
+}
+
+pub(super) async fn start(arguments: &Arguments) -> Result<Started, Fatal> {
+    // First, since it takes variables out of the environment that children must not see.
+    let activated = Activated::take()?;
+    let (variables, skipped) = of_process(std::env::vars_os());
+    for name in skipped {
+        tracing::warn!(name, "a variable that is not UTF-8 is not passed on");
+    }
+    let uid = rustix::process::geteuid().as_raw();
+    let places = Places::resolve(arguments.places(), &std::env::vars_os().collect(), uid)?;
+    let loaded = Config::load(&places).map_err(Fatal::Config)?;
+    if !loaded.warnings.is_empty() {
+        tracing::warn!("{}", loaded.warnings.render(false));
+    }
+    places.create()?;
+    let lock = StateLock::acquire(&places)?;
+    let turns = places.state.join("turns");
+    fs::create_dir_all(&turns).map_err(|source| Fatal::Directory { path: turns, source })?;
+    let record = Record::open(&places.database())?;
+    let (keeper, adopted) = Keeper::connect(&places).await?;
+    let harness = Harness::new(places, loaded, variables, record, keeper.clone())?;
+    let spawner: Arc<dyn Spawner> = keeper;
+    let found = recover(harness.record(), harness.engine(), &spawner, adopted).await?;
+    let sockets = Sockets::bind(&harness, activated)?;
+    let turn = found.into_iter().find(|handle| handle.spec().kind == UnitKind::Turn);
+    Ok(Started { harness, sockets, turn, lock })
+}
