@@ -1,0 +1,10 @@
+//! Control groups of the second version (the kernel's cgroup-v2 document, and systemd's on delegation).
+
+mod controllers;
+mod hierarchy;
+mod mount;
+mod unit;
+
+pub(crate) use controllers::Controllers;
+pub(crate) use hierarchy::Hierarchy;
+pub(crate) use unit::{UnitCgroup, not_enforced};

@@ -1,0 +1,113 @@
+//! One run, from its spawn until it is acknowledged and nothing of it is left.
+
+use std::{os::fd::OwnedFd, time::Instant};
+
+use harness_keeper::protocol::{ListedUnit, Spawn, StopSequence};
+use harness_model::{ExitReport, InvocationId, Timestamp, UnitId};
+
+use crate::cgroup::UnitCgroup;
+
+/// What the keeper knows of a run.
+pub(crate) struct Unit {
+    pub(crate) unit: UnitId,
+    pub(crate) kind: String,
+    pub(crate) pid: i32,
+    pub(crate) started_at: Timestamp,
+    pub(crate) started: Instant,
+    pub(crate) not_enforced: Vec<String>,
+    /// How the rest is ended after the main process, or how a requested stop goes.
+    pub(crate) sequence: StopSequence,
+    pub(crate) cgroup: Option<UnitCgroup>,
+    pub(crate) phase: Phase,
+    /// The keeper has reaped the main process.
+    pub(crate) exit: Option<ExitReport>,
+    /// The daemon has been told of that.
+    pub(crate) exit_told: bool,
+    pub(crate) final_kill: bool,
+    /// Its report is final: the tree is empty, or what is left is named in it.
+    pub(crate) ended: bool,
+    pub(crate) acknowledged: bool,
+    /// Children of the keeper that came out of this tree and are not reaped yet.
+    pub(crate) orphans: Vec<i32>,
+    /// The daemon's ends of its pipes: stdin, stdout, stderr.
+    pub(crate) pipes: [Option<OwnedFd>; 3],
+}
+
+/// How far a stop has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Nothing was sent.
+    Running,
+    /// The first signal was sent; at the deadline comes the last.
+    Terminating {
+        /// `None`: never.
+        deadline: Option<Instant>,
+    },
+    /// The last signal was sent; what is there at the deadline is a survivor.
+    Killing {
+        /// `None`: the survivors are named, or the main process has yet to give its status.
+        deadline: Option<Instant>,
+        /// It was `SIGKILL`.
+        certain: bool,
+    },
+}
+
+impl Phase {
+    pub(crate) fn deadline(self) -> Option<Instant> {
+        match self {
+            Self::Running => None,
+            Self::Terminating { deadline } | Self::Killing { deadline, .. } => deadline,
+        }
+    }
+}
+
+impl Unit {
+    /// A run whose main process has just been started.
+    pub(crate) fn new(
+        request: &Spawn,
+        pid: i32,
+        cgroup: Option<UnitCgroup>,
+        not_enforced: Vec<String>,
+    ) -> Self {
+        Self {
+            unit: request.unit.clone(),
+            kind: request.kind.clone(),
+            pid,
+            started_at: std::time::SystemTime::now().into(),
+            started: Instant::now(),
+            not_enforced,
+            sequence: request.on_exit.clone(),
+            cgroup,
+            phase: Phase::Running,
+            exit: None,
+            exit_told: false,
+            final_kill: false,
+            ended: false,
+            acknowledged: false,
+            orphans: Vec::new(),
+            pipes: [const { None }; 3],
+        }
+    }
+
+    /// Whether its main process is there or not reaped yet, so that its pid names it alone.
+    pub(crate) fn has_main(&self) -> bool {
+        self.exit.is_none()
+    }
+
+    /// As `List` shows it.
+    pub(crate) fn listed(&self, invocation: &InvocationId) -> ListedUnit {
+        let exit = self.exit.as_ref().filter(|_| self.exit_told);
+        ListedUnit {
+            unit: self.unit.clone(),
+            invocation: invocation.clone(),
+            kind: self.kind.clone(),
+            pid: self.pid,
+            started_at: self.started_at,
+            not_enforced: self.not_enforced.clone(),
+            main_exited: exit.cloned(),
+            final_kill: self.final_kill,
+            ended: exit.filter(|_| self.ended).cloned(),
+            pipes: self.pipes.iter().any(Option::is_some),
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! The keeper with real processes.
+
+mod spawn;
+mod support;
