@@ -58,6 +58,10 @@ impl Bus {
 
     /// Publishes an event and gives back its number, counted from 1. Never waits for a reader. Live
     /// output that nobody watches gets no number of its own: the last one is given back.
+    #[expect(
+        clippy::must_use_candidate,
+        reason = "most callers do not care for the number"
+    )]
     pub fn publish(&self, body: EventBody) -> u64 {
         let output = matches!(body, EventBody::ShellOutput { .. });
         let mut state = self.shared.lock();
@@ -103,15 +107,12 @@ impl Bus {
         let queue = Arc::new(Queue::new(output));
         let mut state = self.shared.lock();
         if let Some(id) = after {
-            match self.seq_of(id).filter(|seq| *seq <= state.seq) {
-                Some(seq) => {
-                    let (gap, events) = state.history.after(seq);
-                    queue.start_with(gap, events);
-                }
-                None => {
-                    let (gap, events) = state.history.all();
-                    queue.start_with(gap, events);
-                }
+            if let Some(seq) = self.seq_of(id).filter(|seq| *seq <= state.seq) {
+                let (gap, events) = state.history.after(seq);
+                queue.start_with(gap, events);
+            } else {
+                let (gap, events) = state.history.all();
+                queue.start_with(gap, events);
             }
         }
         if state.closed {

@@ -1,8 +1,7 @@
 //! The trace: every event as a line of JSON in a file, for those who look afterwards.
 
 mod file;
-
-use harness_model::{Event, EventBody};
+mod lines;
 
 pub use file::{TraceError, TraceFile};
 
@@ -16,71 +15,22 @@ const BATCH: usize = 256;
 /// It is a reader like any other: publishing never waits for it, and when the disk does not keep up
 /// the file says so with a `dropped` line. Live output is left out, since it is never stored.
 pub async fn trace(mut events: Subscription, mut file: TraceFile) {
-    let mut unwritten = 0_u64;
     while let Some(first) = events.next().await {
-        let mut lines = Vec::new();
-        let mut count = 0;
-        if unwritten > 0 {
-            add(
-                &mut lines,
-                &Event {
-                    seq: first.seq.saturating_sub(1),
-                    at: first.at,
-                    body: EventBody::Dropped { count: unwritten },
-                },
-            );
-        }
-        let mut next = Some(first);
-        while let Some(event) = next {
-            count += add(&mut lines, &event);
-            next = if count < BATCH as u64 {
-                events.try_next()
-            } else {
-                None
-            };
+        let mut batch = vec![first];
+        while batch.len() < BATCH
+            && let Some(event) = events.try_next()
+        {
+            batch.push(event);
         }
         // The file system may be slow; the workers of the runtime must not be.
         let written = tokio::task::spawn_blocking(move || {
-            let outcome = file.append(&lines);
-            (file, outcome)
+            file.write(&batch);
+            file
         });
-        let Ok((back, outcome)) = written.await else {
-            return;
-        };
-        file = back;
-        match outcome {
-            Ok(()) => unwritten = 0,
-            Err(error) => {
-                if unwritten == 0 {
-                    let source = &error.source;
-                    tracing::warn!(%error, %source, "events are missing in the trace");
-                }
-                unwritten += count;
-            }
+        match written.await {
+            Ok(back) => file = back,
+            // The runtime is going down.
+            Err(_) => return,
         }
     }
 }
-
-/// Adds an event's line; says how many events that accounts for.
-fn add(lines: &mut Vec<u8>, event: &Event) -> u64 {
-    let whole = lines.len();
-    let lost = match &event.body {
-        EventBody::ShellOutput { .. } => return 0,
-        EventBody::Dropped { count } => *count,
-        EventBody::ToolCall { .. }
-        | EventBody::ToolResult { .. }
-        | EventBody::UnitChanged(_)
-        | EventBody::Wake(_) => 1,
-    };
-    match serde_json::to_writer(&mut *lines, event) {
-        Ok(()) => lines.push(b'\n'),
-        Err(error) => {
-            lines.truncate(whole);
-            tracing::warn!(%error, seq = event.seq, "an event has no JSON form and is not in the trace");
-        }
-    }
-    lost
-}
-
-#[cfg(test)]
-mod tests;

@@ -163,24 +163,18 @@ fn insert(connection: &Connection, call: &CallRecord) -> std::result::Result<(),
 }
 
 fn stored(row: &Row<'_>) -> rusqlite::Result<CallRecord> {
-    let parent = match row.get_ref(2)? {
-        rusqlite::types::ValueRef::Null => None,
-        _ => Some(row::parsed(row, 2)?),
-    };
-    let code = match row.get_ref(9)? {
-        rusqlite::types::ValueRef::Null => None,
-        _ => Some(row::word(row, 9, ErrorCode::from_word)?),
-    };
     Ok(CallRecord {
         id: row::parsed(row, 1)?,
-        parent,
+        parent: row::optional(row, 2, row::parsed)?,
         session: row::parsed(row, 3)?,
         front: row::word(row, 4, Front::from_word)?,
         group: row.get(5)?,
         tool: row.get(6)?,
         input: row::json(row, 7)?,
         state: row::word(row, 8, CallState::from_word)?,
-        code,
+        code: row::optional(row, 9, |row, column| {
+            row::word(row, column, ErrorCode::from_word)
+        })?,
         preview: row.get(10)?,
         started_at: row::time(row, 11)?,
         duration_usec: row

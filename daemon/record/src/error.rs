@@ -155,36 +155,41 @@ impl Fault {
 }
 
 fn classify(source: rusqlite::Error, path: PathBuf) -> Error {
+    use ffi::ErrorCode as Code;
     let Some(failure) = source.sqlite_error() else {
         // A stored value that is not of its type, not UTF-8, not JSON, or no known word.
-        return match source {
+        let unreadable = matches!(
+            source,
             rusqlite::Error::FromSqlConversionFailure(..)
-            | rusqlite::Error::IntegralValueOutOfRange(..)
-            | rusqlite::Error::InvalidColumnType(..)
-            | rusqlite::Error::Utf8Error(..) => Error::Corrupt { path, source },
-            _ => Error::Sqlite { path, source },
+                | rusqlite::Error::IntegralValueOutOfRange(..)
+                | rusqlite::Error::InvalidColumnType(..)
+                | rusqlite::Error::Utf8Error(..)
+        );
+        return if unreadable {
+            Error::Corrupt { path, source }
+        } else {
+            Error::Sqlite { path, source }
         };
     };
-    // The shared memory beside the log could not grow.
-    if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE {
-        return Error::Full { path, source };
-    }
-    match failure.code {
-        ffi::ErrorCode::DiskFull => Error::Full { path, source },
-        ffi::ErrorCode::ReadOnly | ffi::ErrorCode::PermissionDenied => Error::ReadOnly {
+    let code = failure.code;
+    // The second is the shared memory beside the log, which could not grow.
+    if code == Code::DiskFull || failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE {
+        Error::Full { path, source }
+    } else if matches!(code, Code::ReadOnly | Code::PermissionDenied) {
+        Error::ReadOnly {
             path,
             source: Box::new(source),
-        },
-        ffi::ErrorCode::DatabaseBusy | ffi::ErrorCode::DatabaseLocked => {
-            Error::Locked { path, source }
         }
-        ffi::ErrorCode::DatabaseCorrupt | ffi::ErrorCode::NotADatabase => {
-            Error::Corrupt { path, source }
-        }
-        ffi::ErrorCode::CannotOpen => Error::Open {
+    } else if matches!(code, Code::DatabaseBusy | Code::DatabaseLocked) {
+        Error::Locked { path, source }
+    } else if matches!(code, Code::DatabaseCorrupt | Code::NotADatabase) {
+        Error::Corrupt { path, source }
+    } else if code == Code::CannotOpen {
+        Error::Open {
             path,
             source: Box::new(source),
-        },
-        _ => Error::Sqlite { path, source },
+        }
+    } else {
+        Error::Sqlite { path, source }
     }
 }

@@ -40,14 +40,10 @@ impl Record {
         self.read(move |connection| {
             let mut statement = connection.prepare_cached(LIST)?;
             let rows = statement.query_map((unit.as_str(), limit), |row| {
-                let exit = match row.get_ref(2)? {
-                    rusqlite::types::ValueRef::Null => None,
-                    _ => Some(row::json(row, 2)?),
-                };
                 Ok(Invocation {
                     id: row::parsed(row, 0)?,
-                    started_at: row.get::<_, Option<i64>>(1)?.map(Timestamp::from_micros),
-                    exit,
+                    started_at: row::optional(row, 1, row::time)?,
+                    exit: row::optional(row, 2, row::json)?,
                 })
             })?;
             row::readable(rows)

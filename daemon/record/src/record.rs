@@ -66,9 +66,9 @@ impl Record {
     pub(crate) fn open_with(path: &Path, lock_timeout: Duration) -> Result<Self> {
         let mut connection = connection::open_writer(path, lock_timeout)?;
         reconcile(&mut connection).map_err(|error| Fault::from(error).at(path))?;
-        let writer = Writer::new(path.to_owned(), connection);
         let (writes, queue) = mpsc::channel();
-        spawn(path, "record-writer", move || writer.run(&queue))?;
+        let thread = Writer::new(path.to_owned(), connection);
+        spawn(path, "record-writer", move || thread.run(&queue))?;
 
         let (reads, queue) = mpsc::channel();
         let queue = Arc::new(Mutex::new(queue));
@@ -76,7 +76,7 @@ impl Record {
             let connection = connection::open_reader(path, lock_timeout)?;
             let queue = Arc::clone(&queue);
             spawn(path, "record-reader", move || {
-                reader::run(connection, &queue)
+                reader::run(connection, &queue);
             })?;
         }
         Ok(Self {

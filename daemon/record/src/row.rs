@@ -5,7 +5,7 @@ use std::{error::Error as StdError, str::FromStr};
 use harness_model::Timestamp;
 use rusqlite::{
     Row,
-    types::{FromSqlError, Type},
+    types::{FromSqlError, Type, ValueRef},
 };
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -22,6 +22,19 @@ fn text<'row>(row: &'row Row<'_>, column: usize) -> rusqlite::Result<&'row str> 
     row.get_ref(column)?
         .as_str()
         .map_err(|error: FromSqlError| broken(column, error))
+}
+
+/// What `read` makes of the column, unless it is NULL.
+pub(crate) fn optional<T>(
+    row: &Row<'_>,
+    column: usize,
+    read: impl FnOnce(&Row<'_>, usize) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Option<T>> {
+    if row.get_ref(column)? == ValueRef::Null {
+        Ok(None)
+    } else {
+        read(row, column).map(Some)
+    }
 }
 
 /// A word of one of the enumerations.

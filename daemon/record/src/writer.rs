@@ -223,10 +223,9 @@ impl Writer {
 
 /// An error for one more operation that failed with it.
 fn copy(error: &rusqlite::Error) -> rusqlite::Error {
-    match error {
-        rusqlite::Error::SqliteFailure(failure, message) => {
-            rusqlite::Error::SqliteFailure(*failure, message.clone())
-        }
-        other => rusqlite::Error::ToSqlConversionFailure(other.to_string().into()),
+    if let rusqlite::Error::SqliteFailure(failure, message) = error {
+        rusqlite::Error::SqliteFailure(*failure, message.clone())
+    } else {
+        rusqlite::Error::ToSqlConversionFailure(error.to_string().into())
     }
 }

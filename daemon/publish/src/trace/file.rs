@@ -31,6 +31,8 @@ pub struct TraceFile {
     file: File,
     /// Its length, up to the end of the last whole line.
     length: u64,
+    /// Events that it did not take since the last time that it took some.
+    pub(crate) unwritten: u64,
 }
 
 impl TraceFile {
@@ -53,6 +55,7 @@ impl TraceFile {
             max_bytes,
             file,
             length,
+            unwritten: 0,
         })
     }
 
@@ -135,4 +138,24 @@ fn whole_lines(file: &mut File) -> io::Result<u64> {
         end = start;
     }
     Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_that_the_disk_refuses_is_an_error_with_its_reason() {
+        let mut file = TraceFile {
+            path: "trace.ndjson".into(),
+            max_bytes: 1 << 20,
+            file: open(Path::new("/dev/full")).unwrap(),
+            length: 0,
+            unwritten: 0,
+        };
+        let error = file.append(b"{}\n").unwrap_err();
+        assert_eq!(error.source.kind(), io::ErrorKind::StorageFull);
+        assert!(error.to_string().contains("space"), "{error}");
+        assert_eq!(file.length, 0);
+    }
 }

@@ -134,8 +134,8 @@ async fn a_row_that_cannot_be_read_does_not_hide_the_others() {
         )
         .unwrap();
     let query = |limit, before| CallQuery {
-        limit,
         before,
+        limit,
         ..CallQuery::default()
     };
     let page = record.calls(query(10, None)).await.unwrap();

@@ -47,7 +47,7 @@ async fn a_database_of_schema_1_is_brought_up_to_date_with_all_that_is_in_it() {
         .unwrap()
         .pragma_query_value(None, "user_version", |row| row.get(0))
         .unwrap();
-    assert_eq!(version as usize, schema::MIGRATIONS.len());
+    assert_eq!(usize::try_from(version), Ok(schema::MIGRATIONS.len()));
 }
 
 #[test]

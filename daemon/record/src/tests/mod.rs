@@ -3,10 +3,6 @@ mod faults;
 mod migrations;
 mod plans;
 
-#[allow(
-    unreachable_pub,
-    dead_code,
-    reason = "shared with the tests of the public API"
-)]
+#[allow(dead_code, reason = "shared with the tests of the public API")]
 #[path = "../../tests/record/support.rs"]
 mod support;

@@ -8,15 +8,15 @@ use harness_model::{
 use serde_json::json;
 
 /// A whole millisecond: the JSON form of a time has no more.
-pub fn at(seconds: i64) -> Timestamp {
+pub(crate) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_micros(seconds * 1_000_000)
 }
 
-pub fn id(text: &str) -> UnitId {
+pub(crate) fn id(text: &str) -> UnitId {
     text.parse().unwrap()
 }
 
-pub fn unit(name: &str) -> NewUnit {
+pub(crate) fn unit(name: &str) -> NewUnit {
     NewUnit {
         id: id(name),
         kind: UnitKind::Task,
@@ -29,7 +29,7 @@ pub fn unit(name: &str) -> NewUnit {
     }
 }
 
-pub fn starting(name: &str) -> Transition {
+pub(crate) fn starting(name: &str) -> Transition {
     Transition {
         unit: id(name),
         kind: UnitKind::Task,
@@ -47,7 +47,7 @@ pub fn starting(name: &str) -> Transition {
     }
 }
 
-pub fn running(starting: &Transition) -> Transition {
+pub(crate) fn running(starting: &Transition) -> Transition {
     let mut transition = starting.clone();
     transition.state.active_state = ActiveState::Active;
     transition.state.sub_state = SubState::Running;
@@ -55,7 +55,7 @@ pub fn running(starting: &Transition) -> Transition {
     transition
 }
 
-pub fn ended(starting: &Transition, code: u8) -> Transition {
+pub(crate) fn ended(starting: &Transition, code: u8) -> Transition {
     let mut transition = starting.clone();
     let state = &mut transition.state;
     (state.active_state, state.sub_state, state.result) = if code == 0 {
@@ -69,7 +69,7 @@ pub fn ended(starting: &Transition, code: u8) -> Transition {
     transition
 }
 
-pub fn exit(status: ExitStatus) -> ExitReport {
+pub(crate) fn exit(status: ExitStatus) -> ExitReport {
     ExitReport {
         status,
         ended_at: at(200),
@@ -81,7 +81,7 @@ pub fn exit(status: ExitStatus) -> ExitReport {
     }
 }
 
-pub fn call(tool: &str) -> CallRecord {
+pub(crate) fn call(tool: &str) -> CallRecord {
     CallRecord {
         id: CallId::generate(),
         parent: None,

@@ -1,0 +1,14 @@
+//! The record as its callers see it.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on panics, in its supporting functions too"
+)]
+
+mod calls;
+mod concurrency;
+mod crash;
+mod small_disk;
+mod support;
+mod units;
+mod wakes;
