@@ -37,7 +37,7 @@ impl Harness {
             input,
             started_at: opening.record.started_at,
         };
-        permit(&authorize(&self.policy(), &entry.tool, &call), &call)?;
+        permit(&authorize(&self.in_force().policy, &entry.tool, &call), &call)?;
         Ok((entry, call))
     }
 

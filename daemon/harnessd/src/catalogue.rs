@@ -8,7 +8,7 @@ use harness_mcp::{Exposed, View};
 use harness_model::{CallRequest, ErrorCode, Refusal, Tool};
 use serde_json::{Map, Value};
 
-use crate::nearest::nearest;
+use crate::config::hint;
 
 /// What stands between a group's name and a tool's where both are shown as one name.
 const SEPARATOR: &str = "__";
@@ -86,9 +86,16 @@ impl Catalogue {
         }
     }
 
+    /// The groups that are switched on, `bash` first.
+    pub(crate) fn groups(&self, policy: &Policy) -> Vec<String> {
+        let mut groups: Vec<String> = self.groups.keys().filter(|group| policy.has_group(group)).cloned().collect();
+        groups.sort_by_key(|group| group != "bash");
+        groups
+    }
+
     fn no_such_group(&self, group: &str) -> Refusal {
         let known = self.groups.keys().map(String::as_str);
-        let message = format!("there is no tool group {group:?}{}", nearest(group, known));
+        let message = format!("there is no tool group {group:?}{}", hint(group, known));
         Refusal::new(ErrorCode::UnknownCommand, message)
     }
 }
@@ -97,8 +104,8 @@ fn full_name(tool: &Tool) -> String {
     format!("{}{SEPARATOR}{}", tool.group, tool.name)
 }
 
-fn no_such_tool<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Refusal {
-    Refusal::new(ErrorCode::UnknownCommand, format!("there is no tool {name:?}{}", nearest(name, known)))
+fn no_such_tool<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Refusal {
+    Refusal::new(ErrorCode::UnknownCommand, format!("there is no tool {name:?}{}", hint(name, known)))
 }
 
 impl Entry {

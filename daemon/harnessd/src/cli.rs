@@ -1,10 +1,10 @@
 //! The command line of `harnessd`.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, process::ExitCode};
 
 use clap::Parser;
 
-use crate::config::{AgentName, Mode, PlacesRequest};
+use crate::config::{AgentName, Config, Host, Mode, Places, PlacesRequest};
 
 /// The tool harness of one AI agent.
 #[derive(Debug, Clone, Parser)]
@@ -66,6 +66,40 @@ impl Arguments {
             config: self.config.clone(),
             state: self.state_dir.clone(),
             runtime: self.runtime_dir.clone(),
+        }
+    }
+}
+
+/// Answers what needs no daemon: `--schema` and `--check`; `None` when a daemon is wanted.
+///
+/// `--check` prints every fault and warning to standard error and exits with 1 if there is a fault.
+#[expect(clippy::print_stdout, clippy::print_stderr, reason = "it is what the user asked for")]
+#[must_use]
+pub fn answer(arguments: &Arguments, colour: bool) -> Option<ExitCode> {
+    if arguments.schema {
+        println!("{:#}", Config::schema().to_value());
+        return Some(ExitCode::SUCCESS);
+    }
+    if !arguments.check {
+        return None;
+    }
+    let uid = rustix::process::geteuid().as_raw();
+    let places = match Places::resolve(arguments.places(), &std::env::vars_os().collect(), uid) {
+        Ok(places) => places,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return Some(ExitCode::FAILURE);
+        }
+    };
+    let host = Host { offline: arguments.offline, ..Host::current() };
+    match Config::load_on(&places, &host) {
+        Ok(loaded) => {
+            eprint!("{}", loaded.warnings.render(colour));
+            Some(ExitCode::SUCCESS)
+        }
+        Err(diagnostics) => {
+            eprint!("{}", diagnostics.render(colour));
+            Some(ExitCode::FAILURE)
         }
     }
 }

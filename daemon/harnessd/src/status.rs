@@ -27,6 +27,8 @@ impl Harness {
             tasks: self.record().task_counts().await?,
             wakes: self.record().wakes_due().await?,
             sessions: self.sessions().count(),
+            tool_groups: self.catalogue().groups(&in_force.policy),
+            mcp_servers: Vec::new(),
             enforcement,
         })
     }

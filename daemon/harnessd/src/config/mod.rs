@@ -36,6 +36,7 @@ pub use error::{LockError, PlacesError};
 pub use host::Host;
 pub use load::Loaded;
 pub use lock::StateLock;
+pub(crate) use nearest::hint;
 pub use nearest::nearest;
 pub use not_yet::GROUPS_NOT_YET;
 pub use places::{AgentName, Mode, Places, PlacesRequest, SOCKET_PATH_MAX, Variables};

@@ -35,7 +35,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// `; did you mean "NAME"?`, or else the names there are, or nothing when there is none.
-pub(super) fn hint<'a>(
+pub(crate) fn hint<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str> + Clone,
 ) -> String {

@@ -1,6 +1,6 @@
 //! The Unix sockets of the fronts, and who is served on them.
 
-use std::{os::unix::net::UnixListener, sync::Arc, time::Duration};
+use std::{os::unix::net::UnixListener, path::PathBuf, sync::Arc, time::Duration};
 
 use harness_mcp::Server;
 use tokio::{sync::Semaphore, task::JoinSet};
@@ -34,11 +34,11 @@ impl Sockets {
     pub(super) fn bind(harness: &Harness, activated: Activated) -> Result<Self, Fatal> {
         let admins = !harness.in_force().loaded.admins.is_empty();
         let mut bound = Vec::new();
-        let mut take = |passed: Option<UnixListener>, path, mode| -> Result<_, Fatal> {
+        let mut take = |passed: Option<UnixListener>, path: PathBuf, mode| -> Result<_, Fatal> {
             let listener = if let Some(listener) = passed {
                 listener
             } else {
-                let (listener, socket) = bind(path, mode)?;
+                let (listener, socket) = bind(&path, mode)?;
                 bound.push(socket);
                 listener
             };
@@ -46,8 +46,8 @@ impl Sockets {
             listener.set_nonblocking(true).map_err(register)?;
             tokio::net::UnixListener::from_std(listener).map_err(register)
         };
-        let mcp = take(activated.mcp, &harness.places.mcp_socket(), 0o660)?;
-        let control = take(activated.control, &harness.places.control_socket(), control_mode(admins))?;
+        let mcp = take(activated.mcp, harness.places.mcp_socket(), 0o660)?;
+        let control = take(activated.control, harness.places.control_socket(), control_mode(admins))?;
         Ok(Self { mcp, control, bound })
     }
 

@@ -37,7 +37,7 @@ impl Agent {
 
 impl Backend for Agent {
     fn tools(&self, view: &View) -> Result<Vec<Exposed>, Refusal> {
-        self.harness.catalogue().exposed(view, &self.harness.policy())
+        self.harness.catalogue().exposed(view, &self.harness.in_force().policy)
     }
 
     fn instructions(&self, view: &View) -> Option<String> {

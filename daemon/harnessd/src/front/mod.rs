@@ -1,5 +1,7 @@
 //! Fronts: each translates one wire into calls of the harness and back, and decides nothing else.
 
+pub(crate) mod agent;
 pub mod authority;
 pub mod http;
 pub mod lineage;
+pub(crate) mod person;

@@ -191,7 +191,7 @@ impl Follower {
             Stream::Stdout => spec.output.stdout,
             Stream::Stderr => spec.output.stderr,
         };
-        let growth = Follow::new(&path).map_err(|error| {
+        let growth = Follow::new(&path, offset).map_err(|error| {
             Refusal::new(ErrorCode::Unavailable, format!("cannot watch {}: {error}", path.display())).retryable()
         })?;
         Ok(Self { harness, id, stream, offset, growth })
@@ -209,10 +209,12 @@ impl Follower {
             }
             let Some(handle) = handle else { continue };
             tokio::select! {
-                grown = self.growth.grown() => grown.map_err(|error| {
-                    Refusal::new(ErrorCode::Unavailable, format!("the output cannot be watched any more: {error}"))
-                })?,
-                () = handle.wait_end() => {}
+                grown = self.growth.grown() => {
+                    grown.map_err(|error| {
+                        Refusal::new(ErrorCode::Unavailable, format!("the output cannot be watched any more: {error}"))
+                    })?;
+                }
+                _ = handle.wait_end() => {}
             }
         }
     }
