@@ -69,3 +69,27 @@ impl Arguments {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent_and_refuses_a_wrong_agent() {
+        Arguments::command().debug_assert();
+        let parse = |words: &[&str]| Arguments::try_parse_from([&["harnessd"], words].concat());
+        assert_eq!(parse(&[]).unwrap().places(), PlacesRequest::default());
+        assert_eq!(parse(&["--user"]).unwrap().places().mode, Some(Mode::User));
+        let error = parse(&["--agent", "../x"]).unwrap_err().to_string();
+        assert!(error.contains("a-z, 0-9 and -"), "{error}");
+        for wrong in [
+            &["--system", "--user"][..],
+            &["--offline"],
+            &["--check", "--schema"],
+        ] {
+            assert!(parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

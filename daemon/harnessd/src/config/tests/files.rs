@@ -1,6 +1,7 @@
 //! Several files as one, and files that are none.
 
 use harness_model::{ByteSize, Restart, TimeSpan};
+use proptest::prelude::*;
 
 use super::Desk;
 use crate::config::{Changes, Part, schema::ToolMode};
@@ -93,6 +94,42 @@ fn the_example_of_the_design_is_right_and_what_has_no_effect_is_said() {
             warnings.contains(&format!("warning: `{key}`")),
             "{key}: {warnings}"
         );
+    }
+}
+
+/// Parts that a broken file is made of: the example with pieces cut out, doubled and replaced.
+fn broken() -> impl Strategy<Value = String> {
+    let piece = (
+        0..EXAMPLE.len(),
+        0_usize..40,
+        "[\\[\\]{}=\"'.\\n a-z0-9\u{202e}é-]{0,6}",
+    );
+    proptest::collection::vec(piece, 1..6).prop_map(|pieces| {
+        let mut text = EXAMPLE.to_owned();
+        for (start, length, new) in pieces {
+            let start = text.floor_char_boundary(start);
+            let end = text.floor_char_boundary(start + length).max(start);
+            text.replace_range(start..end, &new);
+        }
+        text
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_broken_file_gives_places_within_it_and_never_a_panic(text in broken()) {
+        let desk = Desk::new();
+        let problems = match desk.load(&text) {
+            Ok(loaded) => loaded.warnings,
+            Err(problems) => problems,
+        };
+        let lines = text.lines().count() + 1;
+        for one in &problems {
+            prop_assert!(!one.render(true).is_empty());
+            if let Some(span) = &one.span {
+                prop_assert!(span.position().0 <= lines);
+            }
+        }
     }
 }
 
