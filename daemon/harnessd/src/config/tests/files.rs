@@ -4,7 +4,7 @@ use harness_model::{ByteSize, Restart, TimeSpan};
 use proptest::prelude::*;
 
 use super::Desk;
-use crate::config::{Changes, Part, schema::ToolMode};
+use crate::config::{Changes, Mode, Part, schema::ToolMode};
 
 /// The example of the design, with the parts of this machine put in.
 const EXAMPLE: &str = r#"
@@ -116,6 +116,8 @@ fn broken() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn a_broken_file_gives_places_within_it_and_never_a_panic(text in broken()) {
         let desk = Desk::new();
@@ -142,6 +144,12 @@ fn without_a_file_the_defaults_hold_and_the_current_directory_is_the_workspace()
     assert_eq!(loaded.workspace, desk.path("work"));
     assert_eq!(loaded.config, super::Config::default());
     assert!(loaded.files.is_empty() && loaded.warnings.is_empty());
+    places.mode = Mode::System;
+    let error = super::Config::load_on(&places, &desk.host).unwrap_err();
+    assert!(
+        error.to_string().contains("a.toml, with a workspace"),
+        "{error}"
+    );
 }
 
 #[test]
