@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// The longest any single step of a test may take.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A running harness. Dropped, it is ended with its keeper, and nothing of it may be left.
 pub struct Harness {
@@ -55,8 +55,8 @@ impl Harness {
 
     /// Replaces the configuration file; the daemon reads it at its start or reload.
     pub fn write_config(&self, config: &str) {
-        let workspace = self.workspace();
-        fs::write(self.path("test.toml"), format!("workspace = {workspace:?}\n{config}")).unwrap();
+        let workspace = self.workspace().display().to_string();
+        fs::write(self.path("test.toml"), format!("workspace = \"{workspace}\"\n{config}")).unwrap();
     }
 
     /// Starts the daemon and waits until it says that it is ready.

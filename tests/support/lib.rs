@@ -3,6 +3,8 @@
     clippy::expect_used,
     clippy::unwrap_used,
     clippy::missing_panics_doc,
+    clippy::must_use_candidate,
+    clippy::return_self_not_must_use,
     reason = "a test that cannot go on fails by panicking"
 )]
 

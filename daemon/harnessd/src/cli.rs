@@ -1,6 +1,10 @@
 //! The command line of `harnessd`.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    io::{self, IsTerminal as _, Write as _},
+    path::PathBuf,
+    process::ExitCode,
+};
 
 use clap::Parser;
 
@@ -73,33 +77,57 @@ impl Arguments {
 /// Answers what needs no daemon: `--schema` and `--check`; `None` when a daemon is wanted.
 ///
 /// `--check` prints every fault and warning to standard error and exits with 1 if there is a fault.
-#[expect(clippy::print_stdout, clippy::print_stderr, reason = "it is what the user asked for")]
-#[must_use]
-pub fn answer(arguments: &Arguments, colour: bool) -> Option<ExitCode> {
+///
+/// # Errors
+/// The places cannot be found out, or standard output is closed.
+pub fn answer(arguments: &Arguments) -> Result<Option<ExitCode>, Box<dyn std::error::Error>> {
     if arguments.schema {
-        println!("{:#}", Config::schema().to_value());
-        return Some(ExitCode::SUCCESS);
+        let text = serde_json::to_string_pretty(&Config::schema())?;
+        io::stdout().write_all(format!("{text}\n").as_bytes())?;
+        return Ok(Some(ExitCode::SUCCESS));
     }
     if !arguments.check {
-        return None;
+        return Ok(None);
     }
     let uid = rustix::process::geteuid().as_raw();
-    let places = match Places::resolve(arguments.places(), &std::env::vars_os().collect(), uid) {
-        Ok(places) => places,
-        Err(error) => {
-            eprintln!("error: {error}");
-            return Some(ExitCode::FAILURE);
-        }
+    let places = Places::resolve(arguments.places(), &std::env::vars_os().collect(), uid)?;
+    let host = Host {
+        offline: arguments.offline,
+        ..Host::current()
     };
-    let host = Host { offline: arguments.offline, ..Host::current() };
-    match Config::load_on(&places, &host) {
-        Ok(loaded) => {
-            eprint!("{}", loaded.warnings.render(colour));
-            Some(ExitCode::SUCCESS)
-        }
-        Err(diagnostics) => {
-            eprint!("{}", diagnostics.render(colour));
-            Some(ExitCode::FAILURE)
+    let (problems, code) = match Config::load_on(&places, &host) {
+        Ok(loaded) => (loaded.warnings, ExitCode::SUCCESS),
+        Err(problems) => (problems, ExitCode::FAILURE),
+    };
+    complain(&problems.render(io::stderr().is_terminal()));
+    Ok(Some(code))
+}
+
+/// A closed standard error is no reason to fail.
+pub fn complain(text: &str) {
+    drop(io::stderr().write_all(text.as_bytes()));
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent_and_refuses_a_wrong_agent() {
+        Arguments::command().debug_assert();
+        let parse = |words: &[&str]| Arguments::try_parse_from([&["harnessd"], words].concat());
+        assert_eq!(parse(&[]).unwrap().places(), PlacesRequest::default());
+        assert_eq!(parse(&["--user"]).unwrap().places().mode, Some(Mode::User));
+        let error = parse(&["--agent", "../x"]).unwrap_err().to_string();
+        assert!(error.contains("a-z, 0-9 and -"), "{error}");
+        for wrong in [
+            &["--system", "--user"][..],
+            &["--offline"],
+            &["--check", "--schema"],
+        ] {
+            assert!(parse(wrong).is_err(), "{wrong:?}");
         }
     }
 }

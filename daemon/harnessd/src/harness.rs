@@ -24,7 +24,7 @@ use crate::{
     catalogue::{Catalogue, SchemaError},
     config::{ChildEnvironment, Loaded, Places, VariableMap},
     journal::RecordJournal,
-    keeper::Keeper,
+    keeper::KeeperHandle,
     sessions::Sessions,
     store::RecordStore,
     wakes::WakeRoom,
@@ -50,7 +50,7 @@ pub(crate) struct InForce {
 pub struct Harness {
     pub(crate) places: Places,
     pub(crate) started_at: Timestamp,
-    pub(crate) keeper: Arc<Keeper>,
+    pub(crate) keeper: KeeperHandle,
     variables: VariableMap,
     in_force: RwLock<Arc<InForce>>,
     reload_error: RwLock<Option<String>>,
@@ -73,12 +73,12 @@ impl Harness {
         loaded: Loaded,
         variables: VariableMap,
         record: Record,
-        keeper: Arc<Keeper>,
+        keeper: KeeperHandle,
     ) -> Result<Arc<Self>, SchemaError> {
         let bus = Bus::new(HISTORY);
         let wakes = Arc::new(WakeRoom::new(record.clone(), bus.clone()));
         let journal = RecordJournal { record: record.clone(), bus: bus.clone(), wakes: wakes.clone() };
-        let spawner: Arc<dyn Spawner> = keeper.clone();
+        let spawner: Arc<dyn Spawner> = Arc::new(keeper.clone());
         let engine = Engine::new(spawner, Arc::new(journal));
         let in_force = InForce::of(loaded, &variables);
         let store: Arc<dyn UnitStore> = Arc::new(RecordStore(record.clone()));

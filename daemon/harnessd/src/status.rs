@@ -11,7 +11,7 @@ impl Harness {
     /// The record cannot be read.
     pub(crate) async fn status(&self) -> Result<HarnessStatus, harness_record::Error> {
         let in_force = self.in_force();
-        let (keeper, enforcement) = self.keeper.status();
+        let keeper = self.keeper.state().borrow().clone();
         Ok(HarnessStatus {
             agent: self.places.agent.to_string(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -23,20 +23,20 @@ impl Harness {
             runtime_directory: self.places.runtime.display().to_string(),
             config: in_force.loaded.files.iter().map(|file| file.display().to_string()).collect(),
             config_error: self.reload_error(),
-            keeper,
+            keeper: keeper.status,
             tasks: self.record().task_counts().await?,
             wakes: self.record().wakes_due().await?,
             sessions: self.sessions().count(),
             tool_groups: self.catalogue().groups(&in_force.policy),
             mcp_servers: Vec::new(),
-            enforcement,
+            enforcement: keeper.enforcement,
         })
     }
 
     /// One line for systemd's `STATUS=`.
     pub(crate) fn status_line(&self) -> String {
         let running = self.engine().live().len();
-        let keeper = if self.keeper.status().0.connected { "" } else { "; the keeper does not answer" };
+        let keeper = if self.keeper.state().borrow().status.connected { "" } else { "; the keeper does not answer" };
         let config = if self.reload_error().is_some() { "; the last reload was refused" } else { "" };
         format!("{running} units, {} sessions{keeper}{config}", self.sessions().count())
     }

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, ffi::OsString};
 
 use globset::{GlobBuilder, GlobMatcher};
+use nix::unistd::{Uid, User};
 
 use super::schema::{Environment, Inherit};
 
@@ -105,6 +106,19 @@ pub struct ChildUser {
     pub home: String,
     /// `SHELL`.
     pub shell: String,
+}
+
+impl ChildUser {
+    /// The user of a uid, if this machine knows one.
+    #[must_use]
+    pub fn of_uid(uid: u32) -> Option<Self> {
+        let user = User::from_uid(Uid::from_raw(uid)).ok()??;
+        Some(Self {
+            name: user.name,
+            home: user.dir.into_os_string().into_string().ok()?,
+            shell: user.shell.into_os_string().into_string().ok()?,
+        })
+    }
 }
 
 /// Makes environments; cheap to call, made anew when the configuration changes.

@@ -7,13 +7,13 @@ use std::{
 
 use super::{
     check::{Tokens, check},
-    diagnostic::{Diagnostics, Source, Span},
+    diagnostic::{Diagnostic, Diagnostics, Source, Span},
     file::read_all,
     host::Host,
     merge::merge,
     node::{Node, Table, Value, parse},
     not_yet::not_yet,
-    places::Places,
+    places::{Mode, Places},
     read::{Reading, read},
     schema::Config,
 };
@@ -52,6 +52,11 @@ impl Config {
     /// Everything that is wrong, at once; warnings are among it.
     pub fn load_on(places: &Places, host: &Host) -> Result<Loaded, Diagnostics> {
         let sources = read_all(&places.config, places.config_required)?;
+        if sources.is_empty() && places.mode == Mode::System {
+            let file = places.config.display();
+            let message = format!("there is no configuration: make {file}, with a workspace in it");
+            return Err(Diagnostic::error(message, None).into());
+        }
         let tree = parse_all(&sources)?;
         let Reading {
             value: config,

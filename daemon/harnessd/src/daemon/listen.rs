@@ -11,6 +11,7 @@ use crate::{
     front::{
         authority::{ControlAuthority, PeerCredentials},
         http::ControlServer,
+        lineage::KeeperTree,
     },
     harness::Harness,
     systemd::{Activated, BoundSocket, bind, control_mode},
@@ -55,9 +56,12 @@ impl Sockets {
     pub(super) fn serve(self, harness: &Arc<Harness>, mcp: Server, control: ControlServer, shutdown: CancellationToken) -> JoinSet<()> {
         let mut serving = JoinSet::new();
         serving.spawn(serve_agents(self.mcp, mcp, shutdown, self.bound));
-        let keeper = harness.keeper.clone();
+        let keeper = harness.keeper.state();
         let admins = harness.in_force().loaded.admins.clone();
-        let authority = Arc::new(ControlAuthority::new(&admins, move || keeper.trees()));
+        let authority = Arc::new(ControlAuthority::new(&admins, move || {
+            let pid = keeper.borrow().status.pid;
+            pid.map(|pid| KeeperTree { pid, cgroup: None }).into_iter().collect()
+        }));
         serving.spawn(async move { control.serve_unix(self.control, authority).await });
         serving
     }

@@ -80,7 +80,7 @@ pub(super) async fn run(started: Started, notifier: Notifier) -> Result<(), Fata
 /// Waits for the signal to end; true when it is meant for the tasks and the keeper too.
 async fn wait(harness: &Arc<Harness>, signals: &mut Signals, ports: &mut Ports, notifier: Notifier) -> bool {
     let mut watchdog = Watchdog::from_environment(notifier);
-    let mut keeper = harness.keeper.changes();
+    let mut keeper = harness.keeper.state();
     let mut reconfigured = harness.reconfigured();
     loop {
         tokio::select! {

@@ -14,14 +14,17 @@ mod start;
 pub use error::Fatal;
 pub use log::init as init_log;
 
-use crate::{cli::Arguments, systemd::Notifier};
+use crate::{
+    cli::Arguments,
+    systemd::{Activated, Notifier},
+};
 
 /// Runs the daemon until a signal ends it.
 ///
 /// # Errors
 /// What keeps it from starting: places, configuration, a second daemon, the record, the keeper, a socket.
-pub async fn run(arguments: &Arguments) -> Result<(), Fatal> {
+pub async fn run(arguments: &Arguments, activated: Activated) -> Result<(), Fatal> {
     let notifier = Notifier::from_environment();
-    let started = start::start(arguments).await?;
+    let started = start::start(arguments, activated).await?;
     main_loop::run(started, notifier).await
 }

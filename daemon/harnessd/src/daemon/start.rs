@@ -9,9 +9,9 @@ use harness_supervise::{Spawner, UnitHandle};
 use super::{Fatal, listen::Sockets};
 use crate::{
     cli::Arguments,
-    config::{Config, Places, StateLock, of_process},
+    config::{Config, Mode, Places, StateLock, of_process},
     harness::Harness,
-    keeper::Keeper,
+    keeper::{self, KeeperOptions, KeeperStart},
     recover::recover,
     systemd::Activated,
 };
@@ -26,9 +26,7 @@ pub(super) struct Started {
     pub(super) lock: StateLock,
 }
 
-pub(super) async fn start(arguments: &Arguments) -> Result<Started, Fatal> {
-    // First, since it takes variables out of the environment that children must not see.
-    let activated = Activated::take()?;
+pub(super) async fn start(arguments: &Arguments, activated: Activated) -> Result<Started, Fatal> {
     let (variables, skipped) = of_process(std::env::vars_os());
     for name in skipped {
         tracing::warn!(name, "a variable that is not UTF-8 is not passed on");
@@ -44,11 +42,25 @@ pub(super) async fn start(arguments: &Arguments) -> Result<Started, Fatal> {
     let turns = places.state.join("turns");
     fs::create_dir_all(&turns).map_err(|source| Fatal::Directory { path: turns, source })?;
     let record = Record::open(&places.database())?;
-    let (keeper, adopted) = Keeper::connect(&places).await?;
+    let (keeper, adopted) = keeper::connect(keeper_options(&places)).await?;
     let harness = Harness::new(places, loaded, variables, record, keeper.clone())?;
-    let spawner: Arc<dyn Spawner> = keeper;
+    let spawner: Arc<dyn Spawner> = Arc::new(keeper);
     let found = recover(harness.record(), harness.engine(), &spawner, adopted).await?;
     let sockets = Sockets::bind(&harness, activated)?;
     let turn = found.into_iter().find(|handle| handle.spec().kind == UnitKind::Turn);
     Ok(Started { harness, sockets, turn, lock })
+}
+
+/// In user mode the daemon starts the keeper itself; the system's is a service of its own.
+fn keeper_options(places: &Places) -> KeeperOptions {
+    let start = match places.mode {
+        Mode::System => KeeperStart::Await,
+        Mode::User => KeeperStart::Detached {
+            agent: places.agent.to_string(),
+            state_id: places.state.display().to_string(),
+            program: None,
+            arguments: Vec::new(),
+        },
+    };
+    KeeperOptions { runtime_directory: places.runtime.clone(), start }
 }

@@ -1,6 +1,6 @@
 //! Why sockets and credentials cannot be had.
 
-use std::{io, path::PathBuf};
+use std::{io, net::SocketAddr, path::PathBuf};
 
 /// Why the sockets that the service manager passed cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -75,4 +75,27 @@ pub enum CredentialError {
     /// Larger than systemd allows (1 MiB), or not UTF-8.
     #[error("the credential {0:?} is not text of at most 1 MiB")]
     NotText(String),
+}
+
+/// Why there is no listening on a TCP address.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    /// The unit does not allow the daemon to use TCP.
+    #[error(
+        "cannot listen on {address}: the unit allows no TCP; add RestrictAddressFamilies=AF_INET AF_INET6, PrivateNetwork=no and IPAddressAllow=localhost in a drop-in of it"
+    )]
+    FamilyNotAllowed {
+        /// The address.
+        address: SocketAddr,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// It is in use, or not of this machine.
+    #[error("cannot listen on {address}")]
+    Io {
+        /// The address.
+        address: SocketAddr,
+        /// What the kernel said.
+        source: io::Error,
+    },
 }

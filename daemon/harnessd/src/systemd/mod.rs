@@ -7,6 +7,7 @@ mod credentials;
 mod error;
 mod notify;
 mod socket;
+mod tcp;
 mod watchdog;
 
 #[cfg(test)]
@@ -14,7 +15,8 @@ mod tests;
 
 pub use activation::{Activated, SocketName};
 pub use credentials::Credentials;
-pub use error::{ActivationError, BindError, CredentialError};
+pub use error::{ActivationError, BindError, CredentialError, ListenError};
 pub use notify::Notifier;
-pub use socket::{BoundSocket, bind, control_mode};
+pub use socket::{BoundSocket, bind, control_mode, set_mode};
+pub use tcp::listen_tcp;
 pub use watchdog::Watchdog;

@@ -49,6 +49,15 @@ pub fn control_mode(has_admins: bool) -> u32 {
     if has_admins { 0o666 } else { 0o600 }
 }
 
+/// Sets the permission bits of a socket's file; of one that was passed, too, when admins come or go.
+pub fn set_mode(path: &Path, mode: u32) -> Result<(), BindError> {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(|source| BindError::Io {
+        step: "set the mode of",
+        path: path.to_owned(),
+        source,
+    })
+}
+
 /// Binds a socket and listens, non-blocking, with permission bits `mode`.
 ///
 /// A socket nobody listens on is replaced. The directory is locked meanwhile, so that two daemons
@@ -86,8 +95,7 @@ pub fn bind(path: &Path, mode: u32) -> Result<(UnixListener, BoundSocket), BindE
         path: path.to_owned(),
         identity: (metadata.dev(), metadata.ino()),
     };
-    fs::set_permissions(path, fs::Permissions::from_mode(mode))
-        .map_err(io_failed("set the mode of"))?;
+    set_mode(path, mode)?;
     Ok((UnixListener::from(socket), bound))
 }
 

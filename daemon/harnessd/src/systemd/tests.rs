@@ -23,7 +23,7 @@ use std::{
 
 use super::{
     Activated, ActivationError, BindError, Credentials, Notifier, SocketName, Watchdog,
-    activation::assign, bind, control_mode,
+    activation::assign, bind, control_mode, listen_tcp,
 };
 
 /// Set in the process that plays the daemon.
@@ -248,6 +248,14 @@ fn the_file_of_another_socket_is_not_removed_at_the_end() {
     let _other = UnixListener::bind(&path).unwrap();
     drop(bound);
     assert!(path.exists());
+}
+
+#[test]
+fn an_address_in_use_is_named() {
+    let first = listen_tcp("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = first.local_addr().unwrap();
+    let error = listen_tcp(address).unwrap_err();
+    assert_eq!(error.to_string(), format!("cannot listen on {address}"));
 }
 
 #[test]

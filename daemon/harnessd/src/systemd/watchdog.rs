@@ -8,7 +8,7 @@ use super::notify::Notifier;
 
 /// Sends `WATCHDOG=1` from the main loop, at half of `WATCHDOG_USEC` (`sd_watchdog_enabled(3)`).
 ///
-/// ```ignore
+/// ```text
 /// loop {
 ///     tokio::select! {
 ///         () = watchdog.due() => watchdog.answer(record.flush()).await,

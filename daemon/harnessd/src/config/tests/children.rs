@@ -163,6 +163,16 @@ fn a_child_of_another_user_has_that_users_home() {
 }
 
 #[test]
+fn the_user_of_a_uid_is_looked_up() {
+    let root = ChildUser::of_uid(0).unwrap();
+    assert_eq!(
+        (root.name.as_str(), root.home.starts_with('/')),
+        ("root", true)
+    );
+    assert_eq!(ChildUser::of_uid(u32::MAX - 7), None);
+}
+
+#[test]
 fn a_variable_that_is_not_utf_8_is_left_out_and_named() {
     let wrong = OsString::from_vec(vec![b'a', 0xff]);
     let (text, skipped) = of_process([

@@ -1,9 +1,10 @@
 //! Several files as one, and files that are none.
 
 use harness_model::{ByteSize, Restart, TimeSpan};
+use proptest::prelude::*;
 
 use super::Desk;
-use crate::config::{Changes, Part, schema::ToolMode};
+use crate::config::{Changes, Mode, Part, schema::ToolMode};
 
 /// The example of the design, with the parts of this machine put in.
 const EXAMPLE: &str = r#"
@@ -96,6 +97,44 @@ fn the_example_of_the_design_is_right_and_what_has_no_effect_is_said() {
     }
 }
 
+/// Parts that a broken file is made of: the example with pieces cut out, doubled and replaced.
+fn broken() -> impl Strategy<Value = String> {
+    let piece = (
+        0..EXAMPLE.len(),
+        0_usize..40,
+        "[\\[\\]{}=\"'.\\n a-z0-9\u{202e}é-]{0,6}",
+    );
+    proptest::collection::vec(piece, 1..6).prop_map(|pieces| {
+        let mut text = EXAMPLE.to_owned();
+        for (start, length, new) in pieces {
+            let start = text.floor_char_boundary(start);
+            let end = text.floor_char_boundary(start + length).max(start);
+            text.replace_range(start..end, &new);
+        }
+        text
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_broken_file_gives_places_within_it_and_never_a_panic(text in broken()) {
+        let desk = Desk::new();
+        let problems = match desk.load(&text) {
+            Ok(loaded) => loaded.warnings,
+            Err(problems) => problems,
+        };
+        let lines = text.lines().count() + 1;
+        for one in &problems {
+            prop_assert!(!one.render(true).is_empty());
+            if let Some(span) = &one.span {
+                prop_assert!(span.position().0 <= lines);
+            }
+        }
+    }
+}
+
 #[test]
 fn without_a_file_the_defaults_hold_and_the_current_directory_is_the_workspace() {
     let desk = Desk::new();
@@ -105,6 +144,12 @@ fn without_a_file_the_defaults_hold_and_the_current_directory_is_the_workspace()
     assert_eq!(loaded.workspace, desk.path("work"));
     assert_eq!(loaded.config, super::Config::default());
     assert!(loaded.files.is_empty() && loaded.warnings.is_empty());
+    places.mode = Mode::System;
+    let error = super::Config::load_on(&places, &desk.host).unwrap_err();
+    assert!(
+        error.to_string().contains("a.toml, with a workspace"),
+        "{error}"
+    );
 }
 
 #[test]
