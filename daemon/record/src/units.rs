@@ -10,7 +10,7 @@ use rusqlite::{OptionalExtension, Row, named_params};
 use crate::{
     error::Result,
     invocations,
-    record::{Page, Record},
+    record::{Page, Record, page_limit},
     row,
     writer::Durability,
 };
@@ -29,7 +29,7 @@ pub struct UnitQuery {
     pub live: Option<bool>,
     /// Those made before this place: [`Page::next`] of the page before.
     pub before: Option<i64>,
-    /// At most this many; 1 to 1000.
+    /// At most this many, and never more than 1000; 0 stands for 100.
     pub limit: u32,
 }
 
@@ -37,7 +37,7 @@ impl Record {
     /// Writes a new unit and its first run; synced to the disk.
     ///
     /// # Errors
-    /// [`Error::Exists`](crate::Error::Exists) if the id was ever used.
+    /// [`Error::Exists`](crate::Error::Exists) if there is a unit of that id.
     pub async fn unit_created(&self, unit: NewUnit, starting: Transition) -> Result<()> {
         self.write(Durability::Full, move |connection| {
             write::create(connection, &unit, &starting)
@@ -92,7 +92,7 @@ impl Record {
     /// A page of units, newest first.
     pub async fn units(&self, query: UnitQuery) -> Result<Page<StoredUnit>> {
         self.read(move |connection| {
-            let limit = query.limit.clamp(1, 1000);
+            let limit = page_limit(query.limit);
             let mut statement = connection.prepare_cached(&page_sql(&query))?;
             let rows = statement.query_map(
                 named_params! {
