@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row, named_params};
 use crate::{
     error::{Fault, Result},
     excerpt,
-    record::{Page, Record},
+    record::{Page, Record, page_limit},
     row,
     writer::Durability,
 };
@@ -30,7 +30,7 @@ pub struct CallQuery {
     pub state: Option<CallState>,
     /// Those made before this place: [`Page::next`] of the page before.
     pub before: Option<i64>,
-    /// At most this many; 1 to 1000.
+    /// At most this many, and never more than 1000; 0 stands for 100.
     pub limit: u32,
 }
 
@@ -78,7 +78,7 @@ impl Record {
     /// A page of calls, newest first.
     pub async fn calls(&self, query: CallQuery) -> Result<Page<CallRecord>> {
         self.read(move |connection| {
-            let limit = query.limit.clamp(1, 1000);
+            let limit = page_limit(query.limit);
             let mut statement = connection.prepare_cached(&page_sql(&query))?;
             let rows = statement.query_map(
                 named_params! {

@@ -103,7 +103,7 @@ pub enum Error {
         id: String,
     },
     /// Anything else that SQLite refused.
-    #[error("{path}: SQLite failed: see the journal of the disk it is on")]
+    #[error("{path}: SQLite failed: look for errors of its disk in the kernel's log")]
     Sqlite {
         /// The database.
         path: PathBuf,

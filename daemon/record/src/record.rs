@@ -28,6 +28,11 @@ pub struct Page<T> {
     pub next: Option<i64>,
 }
 
+/// How many rows a page holds when `limit` are asked for.
+pub(crate) fn page_limit(limit: u32) -> u32 {
+    if limit == 0 { 100 } else { limit.min(1000) }
+}
+
 impl<T> Page<T> {
     /// From one row more than asked for, each with its place. A row that cannot be read is left out.
     pub(crate) fn collect(

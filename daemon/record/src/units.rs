@@ -1,15 +1,17 @@
 //! Units: making, changing and listing them.
 
+pub(crate) mod write;
+
 use harness_model::{
-    NewUnit, StoredUnit, TaskCounts, Timestamp, Transition, UnitId, UnitKind, UnitState, Wake,
+    NewUnit, StoredUnit, TaskCounts, Timestamp, Transition, UnitId, UnitKind, Wake,
 };
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{OptionalExtension, Row, named_params};
 
 use crate::{
-    error::{Fault, Result},
+    error::Result,
     invocations,
-    record::{Page, Record},
-    row, wakes,
+    record::{Page, Record, page_limit},
+    row,
     writer::Durability,
 };
 
@@ -27,7 +29,7 @@ pub struct UnitQuery {
     pub live: Option<bool>,
     /// Those made before this place: [`Page::next`] of the page before.
     pub before: Option<i64>,
-    /// At most this many; 1 to 1000.
+    /// At most this many, and never more than 1000; 0 stands for 100.
     pub limit: u32,
 }
 
@@ -35,10 +37,10 @@ impl Record {
     /// Writes a new unit and its first run; synced to the disk.
     ///
     /// # Errors
-    /// [`Error::Exists`](crate::Error::Exists) if the id was ever used.
+    /// [`Error::Exists`](crate::Error::Exists) if there is a unit of that id.
     pub async fn unit_created(&self, unit: NewUnit, starting: Transition) -> Result<()> {
         self.write(Durability::Full, move |connection| {
-            create(connection, &unit, &starting)
+            write::create(connection, &unit, &starting)
         })
         .await
     }
@@ -47,7 +49,7 @@ impl Record {
     /// and its next end makes a new wake.
     pub async fn unit_starting(&self, transition: Transition) -> Result<()> {
         self.write(Durability::Full, move |connection| {
-            let known = update(connection, &transition)?;
+            let known = write::update(connection, &transition)?;
             invocations::start(connection, known.seq, &transition.state)?;
             Ok(())
         })
@@ -58,7 +60,7 @@ impl Record {
     /// with it, and given back unless it is held for a waiter ([`Record::wake_settled`]).
     pub async fn unit_changed(&self, transition: Transition) -> Result<Option<Wake>> {
         self.write(Durability::Full, move |connection| {
-            change(connection, &transition)
+            write::change(connection, &transition)
         })
         .await
     }
@@ -67,9 +69,9 @@ impl Record {
     /// comes after what was handed over before it; it never takes a unit out of its rest.
     pub fn unit_noted(&self, transition: Transition) {
         self.note(move |connection| {
-            let known = find(connection, &transition.unit)?;
+            let known = write::find(connection, &transition.unit)?;
             if known.live || transition.state.is_final() {
-                change(connection, &transition)?;
+                write::change(connection, &transition)?;
             }
             Ok(())
         });
@@ -90,7 +92,7 @@ impl Record {
     /// A page of units, newest first.
     pub async fn units(&self, query: UnitQuery) -> Result<Page<StoredUnit>> {
         self.read(move |connection| {
-            let limit = query.limit.clamp(1, 1000);
+            let limit = page_limit(query.limit);
             let mut statement = connection.prepare_cached(&page_sql(&query))?;
             let rows = statement.query_map(
                 named_params! {
@@ -143,11 +145,6 @@ pub(crate) fn one_sql() -> String {
 
 pub(crate) const COUNTS: &str = "SELECT name, value FROM counters";
 
-pub(crate) const FIND: &str = "SELECT seq, kind, ended_at IS NULL FROM units WHERE id = ?1";
-
-pub(crate) const UPDATE: &str = "UPDATE units SET active_state = :active_state, sub_state = :sub_state, \
-     result = :result, ended_at = :ended_at, state = :state, recent_starts = :recent_starts WHERE seq = :seq";
-
 /// The planner knows no statistics; left alone it might walk all units of a kind to find the live ones.
 pub(crate) fn page_sql(query: &UnitQuery) -> String {
     let (index, rest) = match (query.live, query.kind) {
@@ -193,113 +190,4 @@ pub(crate) fn stored(row: &Row<'_>) -> rusqlite::Result<StoredUnit> {
         state: row::json(row, 4)?,
         recent_starts: starts.into_iter().map(Timestamp::from_micros).collect(),
     })
-}
-
-/// What the record knows of a unit before a change.
-pub(crate) struct Known {
-    pub(crate) seq: i64,
-    pub(crate) kind: String,
-    /// It was not at rest.
-    pub(crate) live: bool,
-}
-
-fn find(connection: &Connection, id: &UnitId) -> std::result::Result<Known, Fault> {
-    let known = connection
-        .prepare_cached(FIND)?
-        .query_row([id.as_str()], |row| {
-            Ok(Known {
-                seq: row.get(0)?,
-                kind: row.get(1)?,
-                live: row.get(2)?,
-            })
-        })
-        .optional()?;
-    known.ok_or_else(|| Fault::Unknown {
-        what: "unit",
-        id: id.to_string(),
-    })
-}
-
-/// When it came to rest; a state that is not final has no such time, whatever it says.
-fn rest(state: &UnitState) -> Option<i64> {
-    state
-        .ended_at
-        .filter(|_| state.is_final())
-        .map(Timestamp::as_micros)
-}
-
-fn starts_json(starts: &[Timestamp]) -> rusqlite::Result<String> {
-    let micros: Vec<i64> = starts.iter().map(|start| start.as_micros()).collect();
-    row::to_json(&micros)
-}
-
-fn create(
-    connection: &Connection,
-    unit: &NewUnit,
-    starting: &Transition,
-) -> std::result::Result<(), Fault> {
-    let state = &starting.state;
-    connection
-        .prepare_cached(
-            "INSERT INTO units (id, kind, created_at, active_state, sub_state, result, ended_at, state, recent_starts) \
-             VALUES (:id, :kind, :created_at, :active_state, :sub_state, :result, :ended_at, :state, :recent_starts)",
-        )?
-        .execute(named_params! {
-            ":id": unit.id.as_str(),
-            ":kind": unit.kind.as_str(),
-            ":created_at": unit.created_at.as_micros(),
-            ":active_state": state.active_state.as_str(),
-            ":sub_state": state.sub_state.as_str(),
-            ":result": state.result.as_str(),
-            ":ended_at": rest(state),
-            ":state": row::to_json(state)?,
-            ":recent_starts": starts_json(&starting.recent_starts)?,
-        })
-        .map_err(|error| Fault::on_insert(error, "unit", unit.id.as_str()))?;
-    let seq = connection.last_insert_rowid();
-    connection
-        .prepare_cached(
-            "INSERT INTO definitions (unit, name, command, spec, cwd, settings) \
-             VALUES (:unit, :name, :command, :spec, :cwd, :settings)",
-        )?
-        .execute(named_params! {
-            ":unit": seq,
-            ":name": unit.name,
-            ":command": unit.command,
-            ":spec": unit.spec,
-            ":cwd": unit.cwd,
-            ":settings": row::to_json(&unit.settings)?,
-        })?;
-    invocations::start(connection, seq, state)?;
-    Ok(())
-}
-
-fn update(connection: &Connection, transition: &Transition) -> std::result::Result<Known, Fault> {
-    let known = find(connection, &transition.unit)?;
-    let state = &transition.state;
-    connection.prepare_cached(UPDATE)?.execute(named_params! {
-        ":active_state": state.active_state.as_str(),
-        ":sub_state": state.sub_state.as_str(),
-        ":result": state.result.as_str(),
-        ":ended_at": rest(state),
-        ":state": row::to_json(state)?,
-        ":recent_starts": starts_json(&transition.recent_starts)?,
-        ":seq": known.seq,
-    })?;
-    Ok(known)
-}
-
-fn change(
-    connection: &Connection,
-    transition: &Transition,
-) -> std::result::Result<Option<Wake>, Fault> {
-    let known = update(connection, transition)?;
-    invocations::update(connection, known.seq, &transition.state)?;
-    // The same end told twice, as after a failed answer, makes one wake.
-    let ended = known.live && transition.state.is_final();
-    if ended && known.kind == UnitKind::Task.as_str() {
-        Ok(wakes::create(connection, known.seq, transition)?)
-    } else {
-        Ok(None)
-    }
 }

@@ -147,6 +147,28 @@ async fn pages_go_from_the_newest_to_the_oldest_without_gap_or_double() {
 }
 
 #[tokio::test]
+async fn a_page_has_a_default_and_a_largest_size() {
+    let (_directory, record) = open();
+    let creations = (0..1001).map(|number| {
+        let name = format!("u{number}");
+        let record = record.clone();
+        async move { record.unit_created(unit(&name), starting(&name)).await }
+    });
+    for created in futures_util::future::join_all(creations).await {
+        created.unwrap();
+    }
+    for (limit, expected) in [(0, 100), (1, 1), (1000, 1000), (u32::MAX, 1000)] {
+        let query = UnitQuery {
+            limit,
+            ..UnitQuery::default()
+        };
+        let page = record.units(query).await.unwrap();
+        assert_eq!(page.items.len(), expected, "{limit}");
+        assert!(page.next.is_some());
+    }
+}
+
+#[tokio::test]
 async fn units_are_listed_by_kind_and_by_whether_they_live() {
     let (_directory, record) = open();
     for (name, kind, over) in [
