@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) place: Place,
     /// Print JSON: one document, or one line for each entry of a stream
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Global options")]
     pub(crate) json: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -30,10 +30,21 @@ pub(crate) struct Arguments {
 #[derive(Debug, Args)]
 pub(crate) struct Place {
     /// The agent whose harness is meant [default: default]
-    #[arg(long, global = true, value_name = "NAME")]
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Global options",
+        value_name = "NAME"
+    )]
     pub(crate) agent: Option<String>,
+    #[expect(clippy::doc_markdown, reason = "clap prints it as it is")]
     /// The directory of the harness's sockets; $HARNESS_RUNTIME_DIR stands for it
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Global options",
+        value_name = "DIR"
+    )]
     pub(crate) runtime_dir: Option<PathBuf>,
 }
 

@@ -1,9 +1,6 @@
 //! What every command works with.
 
-use std::{
-    io::{self, Write as _},
-    time::SystemTime,
-};
+use std::time::SystemTime;
 
 use harness_client::{Client, Selector};
 use harness_model::{TaskStatus, Timestamp};
@@ -13,7 +10,7 @@ use crate::{
     arguments::Arguments,
     error::{Error, Result},
     exit::Exit,
-    output::{escape, style::Style},
+    output::{escape, note, print, print_json, print_json_line, style::Style, task},
 };
 
 pub(crate) struct Context {
@@ -38,25 +35,6 @@ impl Context {
         Ok(Client::find(&self.selector)?)
     }
 
-    /// Writes text and sees that it is out.
-    pub(crate) fn print(&self, text: &str) -> Result<()> {
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(text.as_bytes())?;
-        Ok(stdout.flush()?)
-    }
-
-    /// Writes one JSON document, for reading.
-    pub(crate) fn print_json(&self, value: &impl Serialize) -> Result<()> {
-        let text = serde_json::to_string_pretty(value).map_err(io::Error::from)?;
-        self.print(&(text + "\n"))
-    }
-
-    /// Writes one line of JSON, for streams.
-    pub(crate) fn print_json_line(&self, value: &impl Serialize) -> Result<()> {
-        let text = serde_json::to_string(value).map_err(io::Error::from)?;
-        self.print(&(text + "\n"))
-    }
-
     /// Writes `value` as JSON, or what `text` makes of it.
     pub(crate) fn show<T: Serialize>(
         &self,
@@ -64,21 +42,19 @@ impl Context {
         text: impl FnOnce(&T) -> String,
     ) -> Result<()> {
         if self.json {
-            self.print_json(value)
+            print_json(value)
         } else {
-            self.print(&text(value))
+            print(&text(value))
         }
     }
 
-    /// Writes a note for the person, not part of the result.
-    pub(crate) fn note(&self, text: &str) {
-        // Nobody is left to be told when stderr is closed.
-        writeln!(io::stderr().lock(), "{text}").ok();
-    }
-
-    /// A task's status, in full.
-    pub(crate) fn show_task(&self, status: &TaskStatus) -> Result<()> {
-        self.show(status, |status| crate::output::task::describe(status, self))
+    /// Writes one of several tasks, in one line.
+    pub(crate) fn show_line(&self, status: &TaskStatus) -> Result<()> {
+        if self.json {
+            print_json_line(status)
+        } else {
+            print(&(task::headline(status, self) + "\n"))
+        }
     }
 
     /// Says what went wrong and gives the exit code.
@@ -87,19 +63,17 @@ impl Context {
         if exit == Exit::DONE {
             return exit;
         }
+        let refusal = error.refusal();
         if self.json {
-            self.note(&error.refusal().to_json().to_string());
-        } else {
-            let code = match error {
-                Error::Client(harness_client::Error::Refused(refusal)) => {
-                    format!(" ({})", refusal.code)
-                }
-                _ => String::new(),
-            };
-            self.note(&format!(
-                "harnessctl: {}{code}",
-                escape::text(&error.chain())
+            note(&refusal.to_json().to_string());
+        } else if matches!(error, Error::Client(harness_client::Error::Refused(_))) {
+            note(&format!(
+                "harnessctl: {} ({})",
+                escape::text(&refusal.message),
+                refusal.code
             ));
+        } else {
+            note(&format!("harnessctl: {}", escape::text(&refusal.message)));
         }
         exit
     }

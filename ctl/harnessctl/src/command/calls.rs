@@ -21,7 +21,8 @@ pub(crate) struct Arguments {
     /// Only calls of this connection
     #[arg(long, value_name = "ID")]
     session: Option<SessionId>,
-    /// Only calls in this state: open, ok, failed, refused, cancelled or `outcome_unknown`
+    /// Only calls in this state: open, ok, failed, refused, cancelled or outcome_unknown
+    #[expect(clippy::doc_markdown, reason = "clap prints it as it is")]
     #[arg(long, value_name = "STATE", value_parser = state)]
     state: Option<CallState>,
     /// How many at most, 1000 at the very most

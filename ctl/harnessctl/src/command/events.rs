@@ -4,7 +4,12 @@ use clap::Args;
 use harness_client::EventMessage;
 use harness_model::EventBody;
 
-use crate::{context::Context, error::Result, exit::Exit, output::escape};
+use crate::{
+    context::Context,
+    error::Result,
+    exit::Exit,
+    output::{escape, print, print_json_line},
+};
 
 /// Print events as they happen, over restarts of the harness
 #[derive(Debug, Args)]
@@ -23,9 +28,9 @@ pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<E
             if let (Some(object), Some(id)) = (line.as_object_mut(), &message.id) {
                 object.insert("id".to_owned(), id.as_str().into());
             }
-            context.print_json_line(&line)?;
+            print_json_line(&line)?;
         } else {
-            context.print(&describe(&message))?;
+            print(&describe(&message))?;
         }
     }
 }

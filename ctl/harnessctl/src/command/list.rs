@@ -4,12 +4,18 @@ use clap::Args;
 use harness_client::Client;
 use harness_model::{Page, TaskQuery, TaskState, TaskStatus};
 
-use crate::{context::Context, error::Result, exit::Exit, output::task};
+use crate::{
+    context::Context,
+    error::Result,
+    exit::Exit,
+    output::{note, task},
+};
 
 /// List tasks, newest first
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Only tasks in this state: pending, running, done, `timed_out`, interrupted or stopped
+    /// Only tasks in this state: pending, running, done, timed_out, interrupted or stopped
+    #[expect(clippy::doc_markdown, reason = "clap prints it as it is")]
     #[arg(long, value_name = "STATE", value_parser = state)]
     state: Option<TaskState>,
     /// How many at most
@@ -34,7 +40,7 @@ pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<E
     let page = fetch(&context.client()?, arguments.state, limit).await?;
     context.show(&page, |page| task::list(page, context))?;
     if page.next.is_some() && context.style.terminal && !context.json {
-        context.note("there are more: use --limit N or --all");
+        note("there are more: use --limit N or --all");
     }
     Ok(Exit::DONE)
 }

@@ -50,8 +50,7 @@ async fn each(
     let mut worst = Exit::DONE;
     for id in ids {
         match act(id).await {
-            Ok(status) if context.json => context.print_json_line(&status)?,
-            Ok(status) => context.print(&crate::output::task::line(&status, context))?,
+            Ok(status) => context.show_line(&status)?,
             Err(error) => worst = worst.max(context.report(&error.into())),
         }
     }

@@ -10,7 +10,7 @@ use crate::{
     context::Context,
     error::Result,
     exit::Exit,
-    output::{escape, span},
+    output::{escape, note, print_json_line, span},
 };
 
 /// Print what a task wrote
@@ -86,13 +86,13 @@ impl Target<'_> {
     /// As it is into a file or pipe, with control characters escaped onto a terminal.
     fn write(&self, chunk: &OutputChunk) -> Result<()> {
         if self.context.json {
-            return self.context.print_json_line(chunk);
+            return print_json_line(chunk);
         }
         if let Some(gap) = chunk
             .gap
             .filter(|gap| chunk.offset == gap.offset + gap.length)
         {
-            self.context.note(&format!(
+            note(&format!(
                 "[{} of output were freed here]",
                 span::size(gap.length)
             ));

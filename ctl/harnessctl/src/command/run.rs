@@ -12,6 +12,7 @@ use crate::{
     context::Context,
     error::{Error, Result},
     exit::Exit,
+    output::{print_json_line, task},
 };
 
 /// Start a task in the background and print its id
@@ -33,6 +34,7 @@ pub(crate) struct Arguments {
     /// End it after this time, as in 90, 5min or "1h 30min"
     #[arg(long, value_name = "SPAN")]
     timeout: Option<TimeSpan>,
+    #[expect(clippy::doc_markdown, reason = "clap prints it as it is")]
     /// Set a key of its unit, as in restart=on-failure or memory_max=512M
     #[arg(long, value_name = "KEY=VALUE")]
     unit: Vec<String>,
@@ -57,7 +59,7 @@ pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<E
     }
     if let Some(limit) = arguments.wait {
         let status = client.task_end(&started.id, limit.finite()).await?;
-        context.show_task(&status)?;
+        context.show(&status, |status| task::describe(status, context))?;
         return Ok(Exit::of_task(&status));
     }
     context.show(&started, |started| format!("{}\n", started.id))?;
@@ -150,7 +152,7 @@ async fn follow(client: &Client, id: &UnitId, context: &Context) -> Result<TaskS
         end,
     )?;
     if context.json {
-        context.print_json_line(&status)?;
+        print_json_line(&status)?;
     }
     Ok(status)
 }

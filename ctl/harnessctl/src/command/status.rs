@@ -9,7 +9,7 @@ use crate::{
     context::Context,
     error::Result,
     exit::Exit,
-    output::{escape, span, style::Tone},
+    output::{escape, fields::Fields, span, style::Tone, task},
 };
 
 /// Show how the harness stands, or a task in full
@@ -22,7 +22,10 @@ pub(crate) struct Arguments {
 pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<Exit> {
     let client = context.client()?;
     match arguments.id {
-        Some(id) => context.show_task(&client.task(&id, Duration::ZERO).await?)?,
+        Some(id) => {
+            let status = client.task(&id, Duration::ZERO).await?;
+            context.show(&status, |status| task::describe(status, context))?;
+        }
         None => context.show(&client.status().await?, |status| describe(status, context))?,
     }
     Ok(Exit::DONE)
@@ -30,66 +33,60 @@ pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<E
 
 fn describe(status: &HarnessStatus, context: &Context) -> String {
     let age = span::span(context.now.since(status.started_at));
-    let state = context.style.paint(
-        if status.state == "running" {
-            Tone::Good
-        } else {
-            Tone::Busy
-        },
-        &escape::text(&status.state),
-    );
-    let mut text = format!("{}: {state} for {age}\n", escape::text(&status.agent));
-    let mut line =
-        |key: &str, value: &str| text.push_str(&format!("{key:>10}: {}\n", escape::text(value)));
-    line(
-        "harnessd",
-        &format!("{}, pid {}", status.version, status.pid),
-    );
-    line("keeper", &keeper(status));
-    line("workspace", &status.workspace);
-    line("state", &status.state_directory);
-    line("sockets", &status.runtime_directory);
-    let config = if status.config.is_empty() {
-        "none, defaults".to_owned()
+    let tone = if status.state == "running" {
+        Tone::Good
     } else {
-        status.config.join(", ")
+        Tone::Busy
     };
-    line("config", &config);
+    let state = context.style.paint(tone, &escape::text(&status.state));
+    let mut text = Fields::new(format!(
+        "{}: {state} for {age}",
+        escape::text(&status.agent)
+    ));
+    text.field(
+        "harnessd",
+        format!("{}, pid {}", status.version, status.pid),
+    );
+    text.field("keeper", keeper(status));
+    text.field("workspace", &status.workspace);
+    text.field("state", &status.state_directory);
+    text.field("sockets", &status.runtime_directory);
+    match status.config.as_slice() {
+        [] => text.field("config", "none, defaults"),
+        files => text.field("config", files.join(", ")),
+    }
     let tasks = status.tasks;
-    line(
+    text.field(
         "tasks",
-        &format!(
+        format!(
             "{} running, {} inactive, {} failed",
             tasks.running, tasks.inactive, tasks.failed
         ),
     );
-    line("wakes", &format!("{} not acknowledged", status.wakes));
-    line("sessions", &status.sessions.to_string());
+    text.field("wakes", format!("{} not acknowledged", status.wakes));
+    text.field("sessions", status.sessions.to_string());
     if let Some(error) = &status.config_error {
-        text.push_str(&context.style.paint(
-            Tone::Bad,
-            &format!("reload refused: {}\n", escape::text(error)),
-        ));
+        let refused = format!("reload refused: {}", escape::text(error));
+        text.line(&context.style.paint(Tone::Bad, &refused));
     }
-    let missing: Vec<String> = status
+    protections(&mut text, status, context);
+    text.into_text()
+}
+
+fn protections(text: &mut Fields, status: &HarnessStatus, context: &Context) {
+    let mut missing = status
         .enforcement
         .iter()
         .filter(|protection| !protection.enforced)
-        .map(|protection| {
-            format!(
-                "  {}: {}\n",
-                escape::text(&protection.name),
-                escape::text(&protection.detail)
-            )
-        })
-        .collect();
-    if missing.is_empty() {
-        text.push_str("every protection is enforced\n");
-    } else {
-        text.push_str(&context.style.paint(Tone::Busy, "not enforced here:\n"));
-        text.extend(missing);
+        .peekable();
+    if missing.peek().is_none() {
+        text.line("every protection is enforced");
+        return;
     }
-    text
+    text.line(&context.style.paint(Tone::Busy, "not enforced here:"));
+    for protection in missing {
+        text.field(&protection.name, &protection.detail);
+    }
 }
 
 fn keeper(status: &HarnessStatus) -> String {

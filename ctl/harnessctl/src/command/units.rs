@@ -10,7 +10,7 @@ use crate::{
     context::Context,
     error::Result,
     exit::Exit,
-    output::{escape, span, style::Tone, table::Table},
+    output::{fields::Fields, print, print_json, span, style::Tone, table::Table},
 };
 
 /// List units of every kind, newest first, or show one and its runs
@@ -60,9 +60,9 @@ pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<E
     let unit = client.unit(&id).await?;
     let invocations = client.invocations(&id, Some(arguments.limit)).await?;
     if context.json {
-        context.print_json(&json!({ "unit": unit, "invocations": invocations }))?;
+        print_json(&json!({ "unit": unit, "invocations": invocations }))?;
     } else {
-        context.print(&describe(&unit, &invocations, context))?;
+        print(&describe(&unit, &invocations, context))?;
     }
     Ok(Exit::DONE)
 }
@@ -102,21 +102,19 @@ fn describe(unit: &UnitStatus, invocations: &[Invocation], context: &Context) ->
     let active = context
         .style
         .paint(Tone::of_active(state.active_state), &active);
-    let mut text = format!("{}: {}, {active}\n", unit.id, unit.kind);
-    let mut line =
-        |key: &str, value: &str| text.push_str(&format!("{key:>10}: {}\n", escape::text(value)));
+    let mut text = Fields::new(format!("{}: {}, {active}", unit.id, unit.kind));
     if let Some(name) = &unit.name {
-        line("name", name);
+        text.field("name", name);
     }
-    line("command", &unit.command);
-    line("cwd", &unit.cwd);
-    line("result", state.result.as_str());
-    line("restarts", &state.restarts.to_string());
+    text.field("command", &unit.command);
+    text.field("cwd", &unit.cwd);
+    text.field("result", state.result.as_str());
+    text.field("restarts", state.restarts.to_string());
     if let Some(pid) = state.pid {
-        line("pid", &pid.to_string());
+        text.field("pid", pid.to_string());
     }
     if let Some(note) = &state.note {
-        line("note", note);
+        text.field("note", note);
     }
     let mut table = Table::new(&["INVOCATION", "STARTED", "RUNTIME", "END"]);
     for invocation in invocations {
@@ -135,7 +133,8 @@ fn describe(unit: &UnitStatus, invocations: &[Invocation], context: &Context) ->
         ];
         table.row(cells.into_iter().map(|cell| (Tone::Plain, cell)).collect());
     }
-    text + "\n" + &table.render(context.style)
+    text.line("");
+    text.into_text() + &table.render(context.style)
 }
 
 fn how(status: ExitStatus) -> String {

@@ -3,7 +3,7 @@
 use clap::Args;
 use harness_model::{TimeSpan, UnitId};
 
-use crate::{context::Context, error::Result, exit::Exit, output::task};
+use crate::{context::Context, error::Result, exit::Exit};
 
 /// Wait for the end of tasks and end with the exit code of the first that failed
 #[derive(Debug, Args)]
@@ -23,11 +23,7 @@ pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<E
         let status = client
             .task_end(id, arguments.timeout.and_then(TimeSpan::finite))
             .await?;
-        if context.json {
-            context.print_json_line(&status)?;
-        } else {
-            context.print(&task::line(&status, context))?;
-        }
+        context.show_line(&status)?;
         if first_failure == Exit::DONE {
             first_failure = Exit::of_task(&status);
         }

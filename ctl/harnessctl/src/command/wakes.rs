@@ -8,7 +8,7 @@ use crate::{
     context::Context,
     error::Result,
     exit::Exit,
-    output::{escape, span},
+    output::{escape, fields::Fields, note, print_json, span},
 };
 
 /// List the wakes that nobody has acknowledged, or acknowledge them
@@ -38,7 +38,7 @@ pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<E
         Vec::new()
     };
     if context.json && arguments.ack {
-        context.print_json(&json!({ "wakes": wakes, "acknowledged": acknowledged }))?;
+        print_json(&json!({ "wakes": wakes, "acknowledged": acknowledged }))?;
     } else {
         context.show(&wakes, |wakes| {
             wakes.iter().map(|wake| describe(wake, context)).collect()
@@ -54,7 +54,7 @@ pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<E
     });
     let mut exit = Exit::DONE;
     for id in missing {
-        context.note(&format!("harnessctl: wake {id} is not due"));
+        note(&format!("harnessctl: wake {id} is not due"));
         exit = Exit::FAILED;
     }
     Ok(exit)
@@ -72,12 +72,10 @@ fn describe(wake: &Wake, context: &Context) -> String {
         .map(|code| format!(", exit {code}"))
         .unwrap_or_default();
     let from = escape::text(&wake.from);
-    let mut text = format!(
-        "{} {from}{name}: {}{exit}, {age} ago, delivered {} times\n",
+    let mut text = Fields::new(format!(
+        "{} {from}{name}: {}{exit}, {age} ago, delivered {} times",
         wake.id, wake.status, wake.deliveries
-    );
-    for line in escape::lines(&wake.body).lines() {
-        text.push_str(&format!("    {line}\n"));
-    }
-    text
+    ));
+    text.quote(&wake.body);
+    text.into_text()
 }

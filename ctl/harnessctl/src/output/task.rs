@@ -4,7 +4,7 @@ use harness_model::{Page, StreamStatus, TaskState, TaskStatus};
 
 use crate::{
     context::Context,
-    output::{escape, span, style::Tone, table::Table},
+    output::{escape, fields::Fields, span, style::Tone, table::Table},
 };
 
 /// How a task ended, in one word: an exit code, a signal, or a dash.
@@ -43,25 +43,23 @@ pub(crate) fn list(page: &Page<TaskStatus>, context: &Context) -> String {
 
 /// Everything there is to say of one task.
 pub(crate) fn describe(status: &TaskStatus, context: &Context) -> String {
-    let mut text = headline(status, context);
-    let mut line =
-        |key: &str, value: &str| text.push_str(&format!("{key:>10}: {}\n", escape::text(value)));
-    line("command", &status.cmd);
-    line("result", status.result.as_str());
+    let mut text = Fields::new(headline(status, context));
+    text.field("command", &status.cmd);
+    text.field("result", status.result.as_str());
     if let Some(start) = status.started_at {
         let age = span::span(context.now.since(start));
-        line("started", &format!("{start} ({age} ago)"));
+        text.field("started", format!("{start} ({age} ago)"));
     }
-    line("duration", &span::seconds(status.duration_secs));
+    text.field("duration", span::seconds(status.duration_secs));
     if status.restarts > 0 {
-        line("restarts", &status.restarts.to_string());
+        text.field("restarts", status.restarts.to_string());
     }
     if let Some(usage) = status.usage {
         let cpu =
             std::time::Duration::from_micros(usage.user_usec.saturating_add(usage.system_usec));
-        line(
+        text.field(
             "used",
-            &format!(
+            format!(
                 "{} CPU, {} memory",
                 span::span(cpu),
                 span::size(usage.max_rss_bytes)
@@ -69,20 +67,21 @@ pub(crate) fn describe(status: &TaskStatus, context: &Context) -> String {
         );
     }
     if let Some(count) = status.left_over {
-        line("left over", &format!("{count} processes, ended with it"));
+        text.field("left over", format!("{count} processes, ended with it"));
     }
     if !status.survivors.is_empty() {
-        line("survivors", &status.survivors.join(", "));
+        text.field("survivors", status.survivors.join(", "));
     }
     if let Some(note) = &status.note {
-        line("note", note);
+        text.field("note", note);
     }
-    text.push_str(&stream("stdout", &status.stdout));
-    text.push_str(&stream("stderr", &status.stderr));
-    text
+    stream(&mut text, "stdout", &status.stdout);
+    stream(&mut text, "stderr", &status.stderr);
+    text.into_text()
 }
 
-fn headline(status: &TaskStatus, context: &Context) -> String {
+/// A task in one line.
+pub(crate) fn headline(status: &TaskStatus, context: &Context) -> String {
     let name = status
         .name
         .as_ref()
@@ -93,32 +92,27 @@ fn headline(status: &TaskStatus, context: &Context) -> String {
             format!("{}/{}", status.active_state, status.sub_state)
         }
         TaskState::Done | TaskState::TimedOut | TaskState::Interrupted | TaskState::Stopped => {
-            format!("exit {}", exit(status))
+            match (status.exit_code, status.signal) {
+                (Some(code), _) => format!("exit {code}"),
+                (None, Some(signal)) => format!("ended by {signal}"),
+                (None, None) => format!("result {}", status.result),
+            }
         }
     };
     let state = context
         .style
         .paint(Tone::of_task(status), status.status.as_str());
-    format!("{}{name}: {state}, {ended}\n", status.id)
+    format!("{}{name}: {state}, {ended}", status.id)
 }
 
-fn stream(name: &str, status: &StreamStatus) -> String {
+fn stream(text: &mut Fields, name: &str, status: &StreamStatus) {
     let gap = status
         .gap
         .map(|gap| format!(", {} of it freed", span::size(gap.length)))
         .unwrap_or_default();
-    let mut text = format!(
-        "{name:>10}: {} in {}{gap}\n",
-        span::size(status.bytes),
-        escape::text(&status.path)
+    text.field(
+        name,
+        format!("{} in {}{gap}", span::size(status.bytes), status.path),
     );
-    for line in escape::lines(&status.tail).lines() {
-        text.push_str(&format!("            {line}\n"));
-    }
-    text
-}
-
-/// A task in one line.
-pub(crate) fn line(status: &TaskStatus, context: &Context) -> String {
-    headline(status, context)
+    text.quote(&status.tail);
 }

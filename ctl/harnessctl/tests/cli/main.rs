@@ -1,5 +1,7 @@
 //! The program, as a person or a script calls it.
 
+#![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
+
 #[path = "../../../client/tests/support/mod.rs"]
 mod support;
 

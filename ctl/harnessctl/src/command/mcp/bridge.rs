@@ -21,7 +21,7 @@ const BUFFER: usize = 256 << 10;
 
 /// Copies both ways. The client's end of input is passed on, and what the harness still sends is
 /// written out before the end; the harness's end is the end.
-pub(super) fn run(input: File, output: File, stream: UnixStream) -> Exit {
+pub(super) fn run(input: File, output: File, stream: &UnixStream) -> Exit {
     let client_ended = Arc::new(AtomicBool::new(false));
     let Ok(upward) = stream.try_clone() else {
         return Exit::FAILED;
@@ -40,7 +40,7 @@ pub(super) fn run(input: File, output: File, stream: UnixStream) -> Exit {
         // Nobody reads any more: let the other direction end too.
         upward.shutdown(Shutdown::Both).ok();
     });
-    match copy(&stream, output) {
+    match copy(stream, output) {
         // The client is gone, or took its leave and got everything.
         Err(Side::Target) => Exit::DONE,
         _ if client_ended.load(Ordering::Acquire) => Exit::DONE,

@@ -64,7 +64,7 @@ pub(crate) fn execute(arguments: &Arguments, selector: &Selector) -> Exit {
         std::io::stdout().as_fd().try_clone_to_owned(),
     );
     match descriptors {
-        (Ok(input), Ok(output)) => bridge::run(input.into(), output.into(), stream),
+        (Ok(input), Ok(output)) => bridge::run(input.into(), output.into(), &stream),
         (Err(_), _) | (_, Err(_)) => Exit::FAILED,
     }
 }

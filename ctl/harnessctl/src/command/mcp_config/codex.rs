@@ -4,7 +4,7 @@ use super::{LONGEST_CALL, Server};
 
 /// Tables for `config.toml`. The harness's gate decides, so the client need not ask.
 pub(super) fn file(program: &str, servers: &[Server]) -> String {
-    let mut text = String::new();
+    let mut parts = Vec::new();
     for server in servers {
         let table = toml::Table::from_iter([
             ("command".to_owned(), program.into()),
@@ -17,12 +17,9 @@ pub(super) fn file(program: &str, servers: &[Server]) -> String {
             ),
             ("default_tools_approval_mode".to_owned(), "approve".into()),
         ]);
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        text.push_str(&format!("[mcp_servers.{}]\n{table}", key(&server.name)));
+        parts.push(format!("[mcp_servers.{}]\n{table}", key(&server.name)));
     }
-    text
+    parts.join("\n")
 }
 
 /// A bare key where TOML takes one.

@@ -12,6 +12,7 @@ use crate::{
     context::Context,
     error::{Error, Result},
     exit::Exit,
+    output::{note, print},
 };
 
 /// Print the configuration for an MCP client; the flags to go with it are on standard error
@@ -60,9 +61,9 @@ pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<E
         Client::Generic => (claude::file(&program, &servers, false), Vec::new()),
         Client::Codex => (codex::file(&program, &servers), codex::flags()),
     };
-    context.print(&text)?;
+    print(&text)?;
     for line in flags {
-        context.note(&line);
+        note(&line);
     }
     Ok(Exit::DONE)
 }
@@ -104,7 +105,7 @@ async fn views(asked: &[String], context: &Context) -> Vec<View> {
                 .for_each(add);
         }
         Err(error) => {
-            context.note(&format!(
+            note(&format!(
                 "harnessctl: {}; the groups of every harness are listed",
                 error.chain()
             ));
