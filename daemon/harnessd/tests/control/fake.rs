@@ -304,15 +304,16 @@ pub(crate) struct Served {
 
 impl Served {
     pub(crate) fn start(admitted: bool) -> Self {
+        Self::judged_by(Arc::new(Fixed(admitted)))
+    }
+
+    pub(crate) fn judged_by(authority: Arc<dyn Authority>) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let listener = UnixListener::bind(directory.path().join("control.sock")).unwrap();
         let control = Arc::new(FakeControl::default());
         let shutdown = CancellationToken::new();
         let server = ControlServer::new(Arc::clone(&control) as Arc<dyn Control>, shutdown.clone());
-        let server =
-            tokio::spawn(
-                async move { server.serve_unix(listener, Arc::new(Fixed(admitted))).await },
-            );
+        let server = tokio::spawn(async move { server.serve_unix(listener, authority).await });
         Self {
             control,
             shutdown,

@@ -1,7 +1,8 @@
 //! Connections: who is refused, what a vanished client leaves, many at once.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use harnessd::front::{authority::ControlAuthority, lineage::KeeperTree};
 use serde_json::Value;
 use tokio::{io::AsyncWriteExt as _, net::UnixStream};
 
@@ -22,6 +23,22 @@ async fn a_refused_peer_gets_403_for_whatever_it_asks() {
         );
     }
     assert!(served.control.asked().is_empty());
+}
+
+#[tokio::test]
+async fn the_kernel_says_who_asks_and_the_agents_own_processes_are_refused() {
+    let person = Served::judged_by(Arc::new(ControlAuthority::new(&[], Vec::new)));
+    let (head, _) = person.ask("GET /v1/status", b"").await;
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    let keeper = || {
+        vec![KeeperTree {
+            pid: std::process::id(),
+            cgroup: None,
+        }]
+    };
+    let agent = Served::judged_by(Arc::new(ControlAuthority::new(&[], keeper)));
+    let message = refusal(&agent.ask("GET /v1/status", b"").await, 403, "denied");
+    assert!(message.contains("belongs to the agent"), "{message}");
 }
 
 #[tokio::test]
