@@ -1,5 +1,7 @@
 //! The client against a server that misbehaves on demand.
 
+#![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
+
 mod support;
 
 use std::{os::unix::net::UnixListener, sync::Mutex, time::Duration};

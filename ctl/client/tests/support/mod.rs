@@ -2,7 +2,8 @@
 #![allow(
     dead_code,
     unreachable_pub,
-    reason = "each test binary uses a part of it"
+    clippy::unwrap_used,
+    reason = "shared by test binaries, each of which uses a part of it"
 )]
 
 use std::{

@@ -60,8 +60,7 @@ pub(super) struct Asked<P, Q, B> {
 impl<P: PathParameter, Q: DeserializeOwned + Send, B: RequestBody> Asked<P, Q, B> {
     pub(super) async fn read(api: Api, mut parts: Parts, body: Body) -> Result<Self, Rejection> {
         let parameters = RawPathParams::from_request_parts(&mut parts, &()).await;
-        let parameters =
-            parameters.map_err(|error| Rejection::invalid(format!("path: {error}")))?;
+        let parameters = parameters.map_err(|error| no_such_id(format!("path: {error}")))?;
         let path = P::read(&parameters)?;
         drop(parameters);
         let query = Query::<Q>::try_from_uri(&parts.uri)
@@ -88,6 +87,11 @@ impl<P: PathParameter, Q: DeserializeOwned + Send, B: RequestBody> Asked<P, Q, B
                 .map(ToOwned::to_owned),
         })
     }
+}
+
+/// What cannot be an id was never one.
+fn no_such_id(message: String) -> Rejection {
+    Rejection::new(StatusCode::NOT_FOUND, ErrorCode::UnknownCommand, message)
 }
 
 fn query_rejection(text: &str) -> Rejection {
@@ -147,13 +151,8 @@ impl PathParameter for UnitId {
             .iter()
             .find_map(|(name, text)| (name == "id").then_some(text))
             .unwrap_or_default();
-        text.parse().map_err(|error: harness_model::IdError| {
-            Rejection::new(
-                StatusCode::NOT_FOUND,
-                ErrorCode::UnknownCommand,
-                error.to_string(),
-            )
-        })
+        text.parse()
+            .map_err(|error: harness_model::IdError| no_such_id(error.to_string()))
     }
 
     fn document() -> Vec<Value> {

@@ -1,0 +1,88 @@
+//! `harnessctl events`
+
+use clap::Args;
+use harness_client::EventMessage;
+use harness_model::EventBody;
+
+use crate::{
+    context::Context,
+    error::Result,
+    exit::Exit,
+    output::{escape, print, print_json_line},
+};
+
+/// Print events as they happen, over restarts of the harness
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Begin after this event, as --json shows its id
+    #[arg(long, value_name = "ID")]
+    since: Option<String>,
+}
+
+pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<Exit> {
+    let mut events = context.client()?.events(arguments.since).await?;
+    loop {
+        let message = events.next().await?;
+        if context.json {
+            let mut line = message.data.clone();
+            if let (Some(object), Some(id)) = (line.as_object_mut(), &message.id) {
+                object.insert("id".to_owned(), id.as_str().into());
+            }
+            print_json_line(&line)?;
+        } else {
+            print(&describe(&message))?;
+        }
+    }
+}
+
+fn describe(message: &EventMessage) -> String {
+    let name = escape::text(&message.name);
+    match message.event() {
+        Some(event) => format!(
+            "{} {name:<13} {}\n",
+            event.at,
+            escape::text(&summary(&event.body))
+        ),
+        None => format!("{name} {}\n", escape::text(&message.data.to_string())),
+    }
+}
+
+fn summary(body: &EventBody) -> String {
+    match body {
+        EventBody::ToolCall {
+            call,
+            front,
+            group,
+            tool,
+            input,
+            ..
+        } => format!("{call} {group}.{tool} over {front}: {input}"),
+        EventBody::ToolResult {
+            call,
+            state,
+            code,
+            duration_usec,
+        } => {
+            let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
+            format!("{call} {state}{code} after {} ms", duration_usec / 1000)
+        }
+        EventBody::ShellOutput {
+            unit,
+            stream,
+            delta,
+        } => format!("{unit} {stream}: {delta}"),
+        EventBody::UnitChanged(change) => {
+            format!(
+                "{} {} {}/{}, result {}, {} restarts",
+                change.kind,
+                change.unit,
+                change.active_state,
+                change.sub_state,
+                change.result,
+                change.restarts
+            )
+        }
+        EventBody::Wake(wake) => format!("{} {}: {}", wake.id, wake.from, wake.status),
+        EventBody::Dropped { count } => format!("{count} events are missing here"),
+    }
+}

@@ -1,0 +1,58 @@
+//! The verbs, one file each.
+
+pub(crate) mod calls;
+pub(crate) mod events;
+pub(crate) mod list;
+pub(crate) mod mcp;
+pub(crate) mod mcp_config;
+pub(crate) mod output;
+pub(crate) mod reload;
+pub(crate) mod restart;
+pub(crate) mod run;
+pub(crate) mod signal;
+pub(crate) mod status;
+pub(crate) mod stop;
+pub(crate) mod units;
+pub(crate) mod wait;
+pub(crate) mod wakes;
+
+use harness_model::{TaskStatus, UnitId};
+
+use crate::{arguments::Command, context::Context, error::Result, exit::Exit};
+
+/// Carries a command out; its exit code unless it failed.
+pub(crate) async fn execute(command: Command, context: &Context) -> Result<Exit> {
+    match command {
+        Command::Status(arguments) => status::execute(arguments, context).await,
+        Command::Run(arguments) => run::execute(arguments, context).await,
+        Command::List(arguments) => list::execute(arguments, context).await,
+        Command::Output(arguments) => output::execute(arguments, context).await,
+        Command::Wait(arguments) => wait::execute(arguments, context).await,
+        Command::Stop(arguments) => stop::execute(arguments, context).await,
+        Command::Restart(arguments) => restart::execute(arguments, context).await,
+        Command::Signal(arguments) => signal::execute(arguments, context).await,
+        Command::Wakes(arguments) => wakes::execute(arguments, context).await,
+        Command::Events(arguments) => events::execute(arguments, context).await,
+        Command::Units(arguments) => units::execute(arguments, context).await,
+        Command::Calls(arguments) => calls::execute(arguments, context).await,
+        Command::Reload(arguments) => reload::execute(arguments, context).await,
+        Command::Mcp(arguments) => Ok(mcp::execute(&arguments, &context.selector)),
+        Command::McpConfig(arguments) => mcp_config::execute(arguments, context).await,
+    }
+}
+
+/// Does the same to each task. A failure is reported and does not spare the others.
+async fn each(
+    ids: &[UnitId],
+    context: &Context,
+    act: impl AsyncFn(&UnitId) -> harness_client::Result<TaskStatus>,
+) -> Result<Exit> {
+    let mut worst = Exit::DONE;
+    for id in ids {
+        match act(id).await {
+            Ok(status) => context.show_line(&status)?,
+            Err(error) => worst = worst.max(context.report(&error.into())),
+        }
+    }
+    Ok(worst)
+}

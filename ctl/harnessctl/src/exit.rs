@@ -1,0 +1,57 @@
+//! Exit codes.
+
+use std::process::ExitCode;
+
+use harness_model::{TaskState, TaskStatus};
+
+/// The end of `harnessctl --help`.
+pub(crate) const HELP: &str = "\
+Exit codes:
+  0    done
+  1    the harness refused or failed, or the output could not be written
+  2    the command line is wrong
+  3    no harness could be reached
+`wait`, `run --wait` and `run --follow` end with the task's own exit code, or with
+  75   the task still runs at the end of the wait
+  124  the task was ended by its timeout
+  125  the task could not be started, or nobody knows how it ended
+  128+N  signal N ended the task";
+
+/// An exit code of `harnessctl`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Exit(pub(crate) u8);
+
+impl Exit {
+    pub(crate) const DONE: Self = Self(0);
+    pub(crate) const FAILED: Self = Self(1);
+    pub(crate) const USAGE: Self = Self(2);
+    pub(crate) const UNREACHABLE: Self = Self(3);
+    /// `EX_TEMPFAIL` of sysexits.h.
+    const STILL_RUNNING: Self = Self(75);
+    /// As timeout(1) has it.
+    const TIMED_OUT: Self = Self(124);
+    /// As timeout(1) has it for failures of its own.
+    const UNKNOWN: Self = Self(125);
+
+    /// The code that tells how a task stands.
+    pub(crate) fn of_task(status: &TaskStatus) -> Self {
+        match status.status {
+            TaskState::Pending | TaskState::Running => Self::STILL_RUNNING,
+            TaskState::TimedOut => Self::TIMED_OUT,
+            TaskState::Interrupted => Self::UNKNOWN,
+            TaskState::Done | TaskState::Stopped => match (status.exit_code, status.signal) {
+                (Some(code), _) => Self(code),
+                (None, Some(signal)) => {
+                    Self(u8::try_from(128 + signal.number()).unwrap_or(u8::MAX))
+                }
+                (None, None) => Self::UNKNOWN,
+            },
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.0)
+    }
+}
