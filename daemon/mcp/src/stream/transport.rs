@@ -6,8 +6,8 @@ use futures_util::future::{Either, ready};
 use rmcp::{
     RoleServer,
     model::{
-        ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, ProtocolVersion,
-        RequestId, ServerJsonRpcMessage,
+        ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomRequest, GetMeta,
+        ProtocolVersion, RequestId, ServerJsonRpcMessage,
     },
     transport::Transport,
 };
@@ -17,11 +17,14 @@ use super::{
     lines::{Line, Lines},
     outbox::Outbox,
 };
-use crate::message::{self, Fault};
+use crate::{
+    message::{self, Fault},
+    request,
+};
 
 /// Requests that may be unanswered at once. At this many nothing more is read, cancellations
 /// included, until one is answered.
-const UNANSWERED_MAX: usize = 512;
+const UNANSWERED_MAX: usize = 128;
 
 /// How long a client that has closed its side may take to read the rest.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -110,6 +113,14 @@ where
         // What names a protocol version but lacks the rest is answered by rmcp.
         if self.begun || discover || meta.protocol_version().is_some() {
             return Ok(());
+        }
+        if let ClientRequest::CustomRequest(CustomRequest { method, params, .. }) = request
+            && method == "initialize"
+        {
+            return Err(Fault::answer(
+                Some(id.clone()),
+                request::unreadable(method, params.clone()),
+            ));
         }
         let message = "this connection is not initialized; send initialize first, or the _meta of protocol 2026-07-28 with each request";
         Err(Fault::request(Some(id.clone()), message))
