@@ -1,5 +1,8 @@
 //! What is no message, too much of one, or too many of them.
 
+use std::sync::Arc;
+
+use harness_mcp::{Notice, serve_stream};
 use serde_json::{Value, json};
 
 use crate::{
@@ -159,4 +162,27 @@ async fn only_so_many_requests_can_be_unanswered() {
     }
     assert_eq!(called, 128);
     assert!(sent > 128);
+}
+
+#[tokio::test]
+async fn messages_stay_whole_and_in_order_for_a_client_that_takes_a_few_bytes_at_a_time() {
+    let (fake, _events) = Fake::new();
+    let (near, far) = tokio::io::duplex(16);
+    let server = tokio::spawn(serve_stream(Arc::clone(&fake) as _, far, None));
+    let mut client = Client::over(near, server);
+    client.initialize("2025-11-25", json!({})).await;
+    client.request(1, "ping", json!({})).await;
+    client.send_line(b"garbage").await;
+    client.send(&request(2, "ping", json!({}))).await;
+    for _ in 0..10 {
+        fake.notify(Notice::ToolsChanged);
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(client.answer(&Value::Null).await["error"]["code"], -32700);
+    assert_eq!(client.answer(&json!(2)).await["result"], json!({}));
+    for _ in 0..10 {
+        client
+            .notification("notifications/tools/list_changed")
+            .await;
+    }
 }
