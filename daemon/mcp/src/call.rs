@@ -77,9 +77,9 @@ impl Connection {
             Some(entry) => Refusal::new(
                 ErrorCode::InvalidInput,
                 format!(
-                    "the arguments of {name} must be a JSON object, not {}; it takes {}",
+                    "arguments must be a JSON object, not {}; the signature is {}",
                     kind(arguments),
-                    Value::Object(entry.tool.input_schema.as_ref().clone()),
+                    entry.tool.signature(),
                 ),
             ),
             None => Refusal::new(

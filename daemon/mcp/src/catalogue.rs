@@ -5,8 +5,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use harness_model::Refusal;
-use rmcp::model::Tool;
+use harness_model::{Refusal, Tool};
+use rmcp::model::Tool as McpTool;
 use tokio::sync::broadcast::{self, error::TryRecvError};
 
 use crate::{
@@ -17,7 +17,9 @@ use crate::{
 /// One tool of a listing.
 pub(crate) struct Entry {
     /// As MCP lists it.
-    pub(crate) tool: Tool,
+    pub(crate) listed: McpTool,
+    /// As the harness knows it.
+    pub(crate) tool: Arc<Tool>,
     /// Its output schema lets an error through as structured content.
     pub(crate) structured_errors: bool,
 }
@@ -82,9 +84,11 @@ impl Catalogue {
         let entries = exposed
             .into_iter()
             .map(|exposed| {
-                let mut tool = convert::tool(exposed);
-                let structured_errors = output_schema::admit_errors(&mut tool);
+                let tool = Arc::clone(&exposed.tool);
+                let mut listed = convert::tool(exposed);
+                let structured_errors = output_schema::admit_errors(&mut listed);
                 Entry {
+                    listed,
                     tool,
                     structured_errors,
                 }

@@ -9,9 +9,9 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CancelTaskParams, CustomRequest, CustomResult,
-        ErrorCode, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams,
-        InitializeResult, JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
-        ServerConfig, ServerResult, SubscriptionFilter, Tool, UpdateTaskParams,
+        GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams, InitializeResult,
+        JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+        ServerResult, SubscriptionFilter, Tool, UpdateTaskParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -20,6 +20,9 @@ use crate::{connection::Connection, convert, notice, request, task};
 
 /// Tools on one page. More than this many are rare, and many clients do not follow pages.
 const PAGE: usize = 200;
+
+/// Methods of sessions that the stateless protocol does not have.
+const REMOVED: [&str; 3] = ["initialize", "logging/setLevel", "ping"];
 
 impl ServerHandler for Connection {
     fn get_info(&self) -> ServerConfig {
@@ -72,15 +75,16 @@ impl ServerHandler for Connection {
         };
         let end = entries.len().min(start + PAGE);
         let tools = entries.get(start..end).unwrap_or_default();
-        let mut page =
-            ListToolsResult::with_all_items(tools.iter().map(|entry| entry.tool.clone()).collect());
+        let mut page = ListToolsResult::with_all_items(
+            tools.iter().map(|entry| entry.listed.clone()).collect(),
+        );
         page.next_cursor = (end < entries.len()).then(|| end.to_string());
         Ok(page)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
         let listing = self.listing().ok()?;
-        listing.get(name).map(|entry| entry.tool.clone())
+        listing.get(name).map(|entry| entry.listed.clone())
     }
 
     async fn call_tool(
@@ -98,8 +102,11 @@ impl ServerHandler for Connection {
     async fn set_level(
         &self,
         request: SetLevelRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        if is_stateless(&context) {
+            return Err(request::unknown_method("logging/setLevel"));
+        }
         self.session().set_level(request.level as u8);
         Ok(())
     }
@@ -154,32 +161,35 @@ impl ServerHandler for Connection {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let CustomRequest { method, params, .. } = request;
+        let stateless = is_stateless(&context);
+        if stateless && REMOVED.contains(&method.as_str()) {
+            return Err(request::unknown_method(&method));
+        }
         if method == "tools/call"
             && let Some(answer) = params
                 .as_ref()
                 .and_then(|params| self.misshapen_call(params))
         {
             let mut result = ServerResult::from(answer?);
-            result.strip_result_type_for_legacy_peer();
+            if !stateless {
+                result.strip_result_type_for_legacy_peer();
+            }
             let result = serde_json::to_value(result)
                 .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
             return Ok(CustomResult::new(result));
         }
-        let fault = request::fault_of_parameters(&method, params);
-        Err(fault.map_or_else(
-            || {
-                let message = format!("there is no method {method:?}");
-                ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
-            },
-            |reason| {
-                let message = format!("invalid parameters for {method}: {reason}");
-                ErrorData::invalid_params(message, None)
-            },
-        ))
+        Err(request::unreadable(&method, params))
     }
+}
+
+/// Whether the request belongs to the 2026-07-28 protocol or a later one.
+fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+    context
+        .protocol_version()
+        .is_some_and(|version| !version.has_initialize())
 }
 
 fn capabilities() -> ServerCapabilities {

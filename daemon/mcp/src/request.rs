@@ -1,4 +1,5 @@
-//! Why the parameters of a known method were not understood.
+//! Requests that rmcp could not read: it takes a known method with wrong parameters for an unknown
+//! method.
 
 #[expect(
     deprecated,
@@ -6,18 +7,37 @@
 )]
 use rmcp::model::SetLevelRequestParams;
 use rmcp::model::{
-    CallToolRequestParams, CancelTaskParams, GetTaskParams, InitializeRequestParams,
-    PaginatedRequestParams, SubscriptionsListenRequestParams, UpdateTaskParams,
+    CallToolRequestParams, CancelTaskParams, ErrorCode, ErrorData, GetTaskParams,
+    InitializeRequestParams, PaginatedRequestParams, SubscriptionsListenRequestParams,
+    UpdateTaskParams,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+/// The answer to a request that rmcp could not read: either the method is unknown, or its parameters
+/// are wrong.
+pub(crate) fn unreadable(method: &str, params: Option<Value>) -> ErrorData {
+    match fault_of_parameters(method, params) {
+        Some(reason) => {
+            let message = format!("invalid parameters for {method}: {reason}");
+            ErrorData::invalid_params(message, None)
+        }
+        None => unknown_method(method),
+    }
+}
+
+/// The answer to a request for a method that is not there.
+pub(crate) fn unknown_method(method: &str) -> ErrorData {
+    let message = format!("there is no method {method:?}");
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
+}
 
 /// The reason, for a method that this server has; `None` for any other method.
 #[expect(
     deprecated,
     reason = "SEP-2577 deprecates logging, every session revision has it"
 )]
-pub(crate) fn fault_of_parameters(method: &str, params: Option<Value>) -> Option<String> {
+fn fault_of_parameters(method: &str, params: Option<Value>) -> Option<String> {
     let params = params.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
     let fault = match method {
         "initialize" => fault::<InitializeRequestParams>(params),

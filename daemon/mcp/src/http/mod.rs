@@ -125,18 +125,24 @@ impl Endpoints {
             Ok(endpoint) => endpoint,
             Err(absent) => return fault(StatusCode::NOT_FOUND, &absent),
         };
-        // rmcp accepts the end of a session that does not exist.
-        if request.method() == Method::DELETE
+        let ends_session = request.method() == Method::DELETE;
+        // rmcp would accept the end of a session that does not exist.
+        if ends_session
             && let Some(id) = request.headers().get(SESSION_HEADER)
             && !id.to_str().is_ok_and(|id| endpoint.sessions.contains(id))
         {
             let absent = Fault::request(None, "there is no such session");
             return fault(StatusCode::NOT_FOUND, &absent);
         }
-        match with_checked_body(request).await {
+        let mut response = match with_checked_body(request).await {
             Ok(request) => endpoint.service.handle(request).await.map(Body::new),
-            Err(response) => response,
+            Err(response) => return response,
+        };
+        // The session is gone, not going; the Python SDK takes 202 for a failure.
+        if ends_session && response.status() == StatusCode::ACCEPTED {
+            *response.status_mut() = StatusCode::NO_CONTENT;
         }
+        response
     }
 
     /// The service of a view. Only views that exist have one, so that there are not many.

@@ -23,6 +23,9 @@ const SESSIONS_MAX: usize = 256;
 /// An idle session is kept this long.
 const KEEP_ALIVE: Duration = Duration::from_hours(24);
 
+/// How long the end of a session may hold up the beginning of another one.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// Messages of a stream that are kept for a client that resumes it.
 const REPLAY: usize = 64;
 
@@ -85,8 +88,13 @@ impl Sessions {
                 return;
             };
             tracing::info!(session = %oldest, "too many sessions: the oldest idle one is closed");
-            if let Err(error) = self.local.close_session(&oldest).await {
-                tracing::warn!(%error, "an idle session was not closed");
+            let closing = self.local.close_session(&oldest);
+            // rmcp's session waits for a client that does not read. It is out of the table, and ends
+            // when that client hangs up.
+            match tokio::time::timeout(CLOSE_TIMEOUT, closing).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::warn!(%error, "an idle session was not closed"),
+                Err(_elapsed) => tracing::warn!(session = %oldest, "a session is stuck"),
             }
         }
     }

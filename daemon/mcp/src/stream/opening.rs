@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_harness_line_names_a_view() {
-        let of = |line: &str| view(line.as_bytes()).map(|view| view.ok());
+        let of = |line: &str| view(line.as_bytes()).map(Result::ok);
         let group = View::Group("bash".into());
         assert_eq!(of(r#"{"harness":{"group":"bash"}}"#), Some(Some(group)));
         let server = View::Server("github".into());

@@ -227,10 +227,12 @@ mod tests {
         }
         outbox.close().await.unwrap();
         drop(outbox);
-        let expected: String = (0..50)
-            .map(|round| format!("message {round} of some length\n"))
-            .collect();
-        assert_eq!(reader.await.unwrap(), expected);
+        let text = reader.await.unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 50);
+        for (round, line) in lines.into_iter().enumerate() {
+            assert_eq!(line, format!("message {round} of some length"));
+        }
     }
 
     #[tokio::test]

@@ -6,8 +6,8 @@ use futures_util::future::{Either, ready};
 use rmcp::{
     RoleServer,
     model::{
-        ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, ProtocolVersion,
-        RequestId, ServerJsonRpcMessage,
+        ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomRequest, GetMeta,
+        ProtocolVersion, RequestId, ServerJsonRpcMessage,
     },
     transport::Transport,
 };
@@ -17,11 +17,14 @@ use super::{
     lines::{Line, Lines},
     outbox::Outbox,
 };
-use crate::message::{self, Fault};
+use crate::{
+    message::{self, Fault},
+    request,
+};
 
 /// Requests that may be unanswered at once. At this many nothing more is read, cancellations
 /// included, until one is answered.
-const UNANSWERED_MAX: usize = 512;
+const UNANSWERED_MAX: usize = 128;
 
 /// How long a client that has closed its side may take to read the rest.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -34,6 +37,8 @@ pub(crate) struct StreamTransport<R, W> {
     has_line: bool,
     /// A lifecycle has begun: `initialize`, or a request of the stateless protocol.
     begun: bool,
+    /// A fault was answered, and nobody but this transport sees to it that the answer gets out.
+    owing: bool,
     unanswered: HashSet<RequestId>,
 }
 
@@ -48,7 +53,27 @@ where
             outbox,
             has_line,
             begun: false,
+            owing: false,
             unanswered: HashSet::new(),
+        }
+    }
+
+    /// Reads on, unless too much is unanswered or unread; meanwhile what is owed goes out. rmcp drops
+    /// the future whenever it has something else to do, so nothing may depend on its being kept.
+    async fn next_line(&mut self) -> Option<Line> {
+        loop {
+            let congested = self.outbox.congested();
+            let full = congested || self.unanswered.len() >= UNANSWERED_MAX;
+            tokio::select! {
+                biased;
+                sent = self.outbox.all_sent(), if self.owing || congested => {
+                    sent.ok()?;
+                    self.owing = false;
+                }
+                line = self.lines.next(), if !full => return line.ok(),
+                // rmcp asks again after each answer.
+                else => pending().await,
+            }
         }
     }
 
@@ -111,6 +136,14 @@ where
         if self.begun || discover || meta.protocol_version().is_some() {
             return Ok(());
         }
+        if let ClientRequest::CustomRequest(CustomRequest { method, params, .. }) = request
+            && method == "initialize"
+        {
+            return Err(Fault::answer(
+                Some(id.clone()),
+                request::unreadable(method, params.clone()),
+            ));
+        }
         let message = "this connection is not initialized; send initialize first, or the _meta of protocol 2026-07-28 with each request";
         Err(Fault::request(Some(id.clone()), message))
     }
@@ -154,32 +187,23 @@ where
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            if self.unanswered.len() >= UNANSWERED_MAX {
-                // rmcp asks again after each answer.
-                pending::<()>().await;
-            }
-            if self.outbox.congested() {
-                self.outbox.all_sent().await.ok()?;
-            }
-            let fault = if self.has_line {
+            let taken = if self.has_line {
                 self.has_line = false;
                 self.take_message()
             } else {
-                match self.lines.next().await {
-                    Ok(Line::Text) => self.take_message(),
-                    Ok(Line::TooLong) => Err(Fault::too_long()),
-                    Ok(Line::End) | Err(_) => return None,
+                match self.next_line().await? {
+                    Line::Text => self.take_message(),
+                    Line::TooLong => Err(Fault::too_long()),
+                    Line::End => return None,
                 }
             };
             self.lines.clear();
-            match fault {
+            match taken {
                 Ok(Some(message)) => return Some(message),
                 Ok(None) => {}
                 Err(fault) => {
                     let number = self.outbox.put(fault.to_json());
-                    if !self.outbox.try_send(number) {
-                        self.outbox.sent(number).await.ok()?;
-                    }
+                    self.owing |= !self.outbox.try_send(number);
                 }
             }
         }
