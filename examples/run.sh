@@ -20,5 +20,5 @@ echo "Paste this into a file, say harness.json:"
 echo
 harnessctl mcp-config --client claude
 echo
-echo "Other clients: harnessctl mcp-config --client codex, or generic. Try: $programs/harnessctl run -- echo hello"
+echo "Other clients: harnessctl mcp-config --client codex, or generic. Try: $programs/harnessctl run --follow -- echo hello"
 [ -z "${daemon-}" ] || wait "$daemon"

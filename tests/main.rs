@@ -18,6 +18,13 @@ use libtest_mimic::Arguments;
 
 fn main() {
     let arguments = Arguments::from_args();
-    let trials = [bash::trials(), crash::trials(), ctl::trials(), http::trials(), mcp::trials(), wakes::trials()];
+    let trials = [
+        bash::trials(),
+        crash::trials(),
+        ctl::trials(),
+        http::trials(),
+        mcp::trials(),
+        wakes::trials(),
+    ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit();
 }

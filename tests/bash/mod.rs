@@ -9,5 +9,14 @@ mod run;
 use libtest_mimic::Trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    [run::trials(), end::trials(), input::trials(), output::trials(), process::trials()].into_iter().flatten().collect()
+    [
+        run::trials(),
+        end::trials(),
+        input::trials(),
+        output::trials(),
+        process::trials(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }

@@ -8,5 +8,13 @@ mod second;
 use libtest_mimic::Trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    [daemon::trials(), keeper::trials(), disk::trials(), second::trials()].into_iter().flatten().collect()
+    [
+        daemon::trials(),
+        keeper::trials(),
+        disk::trials(),
+        second::trials(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }

@@ -7,5 +7,8 @@ mod protocol;
 use libtest_mimic::Trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    [protocol::trials(), clients::trials(), http::trials()].into_iter().flatten().collect()
+    [protocol::trials(), clients::trials(), http::trials()]
+        .into_iter()
+        .flatten()
+        .collect()
 }

@@ -21,7 +21,8 @@ fn a_session_of_an_older_protocol_is_served_in_its_version() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         let mut session = Session::connect(&harness.runtime().join("mcp.sock"));
         let client = json!({"name": "t", "version": "0"});
-        let parameters = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client});
+        let parameters =
+            json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client});
         let reply = session.request("initialize", &parameters);
         assert_eq!(reply["result"]["protocolVersion"], version, "{reply}");
         session.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
@@ -45,7 +46,10 @@ fn the_stateless_protocol_is_served_without_a_session() {
     session.send(&json!({"harness": {"group": "bash"}}));
     let call = json!({"name": "run", "arguments": {"cmd": "echo stateless"}});
     let reply = session.request("tools/call", &stateless(call, &json!({})));
-    assert_eq!(reply["result"]["structuredContent"]["stdout"]["tail"], "stateless\n", "{reply}");
+    assert_eq!(
+        reply["result"]["structuredContent"]["stdout"]["tail"], "stateless\n",
+        "{reply}"
+    );
 }
 
 fn a_client_that_declares_tasks_gets_one_and_asks_for_its_result() {
@@ -61,7 +65,10 @@ fn a_client_that_declares_tasks_gets_one_and_asks_for_its_result() {
     assert!(id.is_string(), "{reply}");
     std::fs::write(&gate, "it\n").unwrap();
     harness.get(&format!("/v1/tasks/{}?wait=30", id.as_str().unwrap()));
-    let reply = session.request("tasks/get", &stateless(json!({"taskId": id}), &capabilities));
+    let reply = session.request(
+        "tasks/get",
+        &stateless(json!({"taskId": id}), &capabilities),
+    );
     assert_eq!(reply["result"]["status"], "completed", "{reply}");
     assert!(reply.to_string().contains("got it"), "{reply}");
 }
@@ -71,20 +78,33 @@ fn a_group_that_is_not_there_is_named_with_those_that_are() {
     let mut session = Session::connect(&harness.runtime().join("mcp.sock"));
     session.send(&json!({"harness": {"group": "bsh"}}));
     let client = json!({"name": "t", "version": "0"});
-    let parameters = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+    let parameters =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
     let reply = session.request("initialize", &parameters);
-    assert!(reply["error"]["message"].as_str().unwrap().contains("bash"), "{reply}");
+    assert!(
+        reply["error"]["message"].as_str().unwrap().contains("bash"),
+        "{reply}"
+    );
 }
 
 fn garbage_on_the_line_gets_an_error_and_the_session_goes_on() {
     let harness = Harness::start();
     let mut session = harness.mcp(Some("bash"));
-    for garbage in [&b"garbage\n"[..], b"{\"jsonrpc\":\n", b"\xff\xfe\n", b"[]\n", b"\0\n"] {
+    for garbage in [
+        &b"garbage\n"[..],
+        b"{\"jsonrpc\":\n",
+        b"\xff\xfe\n",
+        b"[]\n",
+        b"\0\n",
+    ] {
         session.send_raw(garbage);
         let reply = session.receive().unwrap();
         assert!(reply["error"]["code"].is_i64(), "{garbage:?}: {reply}");
     }
-    assert_eq!(session.ok("run", &json!({"cmd": "echo still here"}))["stdout"]["tail"], "still here\n");
+    assert_eq!(
+        session.ok("run", &json!({"cmd": "echo still here"}))["stdout"]["tail"],
+        "still here\n"
+    );
 }
 
 fn a_cancelled_wait_is_answered_no_more_and_the_task_goes_on() {
@@ -94,10 +114,15 @@ fn a_cancelled_wait_is_answered_no_more_and_the_task_goes_on() {
     nix::unistd::mkfifo(&gate, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let input = json!({"cmd": "echo ready > ready; read x < gate", "wait_seconds": 30});
     let call = session.begin("tools/call", &json!({"name": "run", "arguments": input}));
-    event::file(&harness.workspace().join("ready"), PATIENCE, |text| text == "ready\n");
+    event::file(&harness.workspace().join("ready"), PATIENCE, |text| {
+        text == "ready\n"
+    });
     session.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": call}}));
     session.request("ping", &json!({}));
-    assert_eq!(session.ok("list", &json!({}))["tasks"][0]["status"], "running");
+    assert_eq!(
+        session.ok("list", &json!({}))["tasks"][0]["status"],
+        "running"
+    );
     std::fs::write(&gate, "go\n").unwrap();
     let received = wakes.ok("wakes_recv", &json!({"wait_seconds": 60}))["wakes"].clone();
     assert_eq!(received.as_array().unwrap().len(), 1, "{received}");
@@ -115,6 +140,8 @@ fn progress_names_the_task_before_its_end() {
     assert_eq!(told["params"]["progressToken"], "p1", "{told}");
     let message = told["params"]["message"].as_str().unwrap().to_owned();
     let result = session.reply(call);
-    let id = result["result"]["structuredContent"]["id"].as_str().unwrap();
+    let id = result["result"]["structuredContent"]["id"]
+        .as_str()
+        .unwrap();
     assert!(message.contains(id), "{message}");
 }

@@ -48,7 +48,11 @@ impl Harness {
         // Short, since a socket's path has 107 bytes at most.
         let directory = tempfile::Builder::new().prefix("hd").tempdir().unwrap();
         fs::create_dir(directory.path().join("work")).unwrap();
-        let harness = Self { directory, config: config.to_owned(), daemon: None };
+        let harness = Self {
+            directory,
+            config: config.to_owned(),
+            daemon: None,
+        };
         harness.write_config(config);
         harness
     }
@@ -56,7 +60,11 @@ impl Harness {
     /// Replaces the configuration file; the daemon reads it at its start or reload.
     pub fn write_config(&self, config: &str) {
         let workspace = self.workspace().display().to_string();
-        fs::write(self.path("test.toml"), format!("workspace = \"{workspace}\"\n{config}")).unwrap();
+        fs::write(
+            self.path("test.toml"),
+            format!("workspace = \"{workspace}\"\n{config}"),
+        )
+        .unwrap();
     }
 
     /// Starts the daemon and waits until it says that it is ready.
@@ -87,7 +95,11 @@ impl Harness {
 
     /// The daemon's command line, its log going to `daemon.log`.
     pub fn daemon_command(&self) -> Command {
-        let log = fs::File::options().create(true).append(true).open(self.path("daemon.log")).unwrap();
+        let log = fs::File::options()
+            .create(true)
+            .append(true)
+            .open(self.path("daemon.log"))
+            .unwrap();
         let mut command = command::command(binaries::program("harnessd"));
         command
             .args(["--agent", "test", "--config"])
@@ -114,18 +126,27 @@ impl Harness {
     pub fn stop_daemon(&mut self) -> i32 {
         let mut daemon = self.daemon.take().expect("the daemon runs");
         kill(Pid::from_raw(daemon.id().cast_signed()), Signal::SIGTERM).unwrap();
-        command::wait(&mut daemon, PATIENCE).unwrap_or_else(|| panic!("the daemon did not end:\n{}", self.log()))
+        command::wait(&mut daemon, PATIENCE)
+            .unwrap_or_else(|| panic!("the daemon did not end:\n{}", self.log()))
     }
 
     /// The daemon's pid.
     pub fn daemon_pid(&self) -> i32 {
-        self.daemon.as_ref().expect("the daemon runs").id().cast_signed()
+        self.daemon
+            .as_ref()
+            .expect("the daemon runs")
+            .id()
+            .cast_signed()
     }
 
     /// The keeper's pid, as the daemon knows it.
     pub fn keeper_pid(&self) -> i32 {
         let status = self.get("/v1/status");
-        status["keeper"]["pid"].as_i64().unwrap_or_else(|| panic!("no keeper in {status}")).try_into().unwrap()
+        status["keeper"]["pid"]
+            .as_i64()
+            .unwrap_or_else(|| panic!("no keeper in {status}"))
+            .try_into()
+            .unwrap()
     }
 
     /// Where tasks run.
@@ -184,7 +205,12 @@ impl Harness {
     #[track_caller]
     pub fn post(&self, path: &str, body: &serde_json::Value) -> serde_json::Value {
         let reply = self.http("POST", path, Some(&body.to_string()));
-        assert!((200..300).contains(&reply.status), "POST {path}: {} {}", reply.status, reply.body);
+        assert!(
+            (200..300).contains(&reply.status),
+            "POST {path}: {} {}",
+            reply.status,
+            reply.body
+        );
         reply.json()
     }
 
@@ -215,7 +241,10 @@ impl Drop for Harness {
             let log = self.log();
             let tail: Vec<&str> = log.lines().rev().take(40).collect();
             let tail: Vec<&str> = tail.into_iter().rev().collect();
-            #[expect(clippy::print_stderr, reason = "the daemon's log belongs beside a failed test")]
+            #[expect(
+                clippy::print_stderr,
+                reason = "the daemon's log belongs beside a failed test"
+            )]
             {
                 eprintln!("--- the daemon's last lines:\n{}", tail.join("\n"));
             }
@@ -227,7 +256,9 @@ impl Drop for Harness {
 fn keeper_of(runtime: &Path) -> Option<i32> {
     use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
     let socket = std::os::unix::net::UnixStream::connect(runtime.join("keeper.sock")).ok()?;
-    getsockopt(&socket, PeerCredentials).ok().map(|credentials| credentials.pid())
+    getsockopt(&socket, PeerCredentials)
+        .ok()
+        .map(|credentials| credentials.pid())
 }
 
 /// Ends a process that is not our child: SIGTERM, and SIGKILL when it takes too long.
@@ -236,7 +267,9 @@ pub fn end(pid: i32) {
 
     use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
     // A directory of /proc polls nothing, so the pidfd it is.
-    let Some(pidfd) = crate::event::pidfd(pid) else { return };
+    let Some(pidfd) = crate::event::pidfd(pid) else {
+        return;
+    };
     for (signal, limit) in [(Signal::SIGTERM, 30_000_u16), (Signal::SIGKILL, 10_000)] {
         kill(Pid::from_raw(pid), signal).unwrap_or_default();
         let mut polled = [PollFd::new(pidfd.as_fd(), PollFlags::POLLIN)];

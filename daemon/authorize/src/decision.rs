@@ -47,13 +47,19 @@ impl Evaluation {
     /// The strictest of `matched` decides; without any rule nothing is allowed.
     #[must_use]
     pub fn of(matched: Vec<MatchedRule>) -> Self {
-        let decision = matched.iter().map(|rule| rule.decision).max().unwrap_or(Decision::Deny);
+        let decision = matched
+            .iter()
+            .map(|rule| rule.decision)
+            .max()
+            .unwrap_or(Decision::Deny);
         Self { decision, matched }
     }
 
     /// The rule that decided: the first of the strictest.
     #[must_use]
     pub fn deciding(&self) -> Option<&MatchedRule> {
-        self.matched.iter().find(|rule| rule.decision == self.decision)
+        self.matched
+            .iter()
+            .find(|rule| rule.decision == self.decision)
     }
 }

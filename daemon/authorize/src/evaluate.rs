@@ -7,8 +7,16 @@ use crate::{Decision, Evaluation, MatchedRule, Policy};
 /// Whether `call` of `tool` may run under `policy`.
 #[must_use]
 pub fn authorize(policy: &Policy, tool: &Tool, _call: &Call) -> Evaluation {
-    let decision = if policy.has_group(&tool.group) { Decision::Allow } else { Decision::Deny };
-    Evaluation::of(vec![MatchedRule { layer: "tool_groups", rule: tool.group.clone(), decision }])
+    let decision = if policy.has_group(&tool.group) {
+        Decision::Allow
+    } else {
+        Decision::Deny
+    };
+    Evaluation::of(vec![MatchedRule {
+        layer: "tool_groups",
+        rule: tool.group.clone(),
+        decision,
+    }])
 }
 
 #[cfg(test)]
@@ -48,7 +56,10 @@ mod tests {
     fn a_tool_of_a_group_that_is_switched_off_is_denied_and_the_rule_is_named() {
         let evaluation = evaluate(&[], "wakes");
         assert_eq!(evaluation.decision, Decision::Deny);
-        assert_eq!(evaluation.deciding().map(|rule| rule.rule.as_str()), Some("wakes"));
+        assert_eq!(
+            evaluation.deciding().map(|rule| rule.rule.as_str()),
+            Some("wakes")
+        );
     }
 
     #[test]
@@ -63,8 +74,16 @@ mod tests {
 
     #[test]
     fn the_strictest_rule_wins_whatever_its_place() {
-        let rule = |decision| MatchedRule { layer: "test", rule: String::new(), decision };
-        let evaluation = Evaluation::of(vec![rule(Decision::Ask), rule(Decision::Deny), rule(Decision::Allow)]);
+        let rule = |decision| MatchedRule {
+            layer: "test",
+            rule: String::new(),
+            decision,
+        };
+        let evaluation = Evaluation::of(vec![
+            rule(Decision::Ask),
+            rule(Decision::Deny),
+            rule(Decision::Allow),
+        ]);
         assert_eq!(evaluation.decision, Decision::Deny);
     }
 }

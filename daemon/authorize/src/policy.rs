@@ -16,7 +16,9 @@ impl Policy {
     #[must_use]
     pub fn of_groups<T: Into<String>>(groups: impl IntoIterator<Item = T>) -> Self {
         let always = ALWAYS.into_iter().map(str::to_owned);
-        Self { groups: groups.into_iter().map(Into::into).chain(always).collect() }
+        Self {
+            groups: groups.into_iter().map(Into::into).chain(always).collect(),
+        }
     }
 
     /// Whether the group is switched on.

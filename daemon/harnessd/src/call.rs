@@ -4,7 +4,8 @@ use std::{sync::Arc, time::Instant};
 
 use harness_authorize::{Decision, Evaluation, authorize};
 use harness_model::{
-    Call, CallContext, CallId, CallRecord, CallRequest, CallState, ErrorCode, EventBody, Outcome, Refusal, Timestamp,
+    Call, CallContext, CallId, CallRecord, CallRequest, CallState, ErrorCode, EventBody, Outcome,
+    Refusal, Timestamp,
 };
 use harness_publish::Bus;
 use harness_record::{Record, excerpt};
@@ -27,7 +28,11 @@ impl Harness {
     }
 
     /// Which tool is meant, whether the input fits it, and whether it may run.
-    fn admit(&self, request: CallRequest, opening: &Opening) -> Result<(Arc<Entry>, Call), Refusal> {
+    fn admit(
+        &self,
+        request: CallRequest,
+        opening: &Opening,
+    ) -> Result<(Arc<Entry>, Call), Refusal> {
         let entry = self.catalogue().resolve(&request)?;
         let input = entry.validate(request.input)?;
         let call = Call {
@@ -37,7 +42,10 @@ impl Harness {
             input,
             started_at: opening.record.started_at,
         };
-        permit(&authorize(&self.in_force().policy, &entry.tool, &call), &call)?;
+        permit(
+            &authorize(&self.in_force().policy, &entry.tool, &call),
+            &call,
+        )?;
         Ok((entry, call))
     }
 
@@ -82,15 +90,23 @@ type Admitted = Result<(Arc<Entry>, Call), Refusal>;
 
 /// The evaluation as a yes, or as the refusal that names the rule.
 fn permit(evaluation: &Evaluation, call: &Call) -> Result<(), Refusal> {
-    let rule = evaluation.deciding().map_or("no rule allows it", |rule| rule.layer);
+    let rule = evaluation
+        .deciding()
+        .map_or("no rule allows it", |rule| rule.layer);
     match evaluation.decision {
         Decision::Allow => Ok(()),
         Decision::Ask => {
-            let message = format!("{}/{} needs a person's answer ({rule})", call.group, call.tool);
+            let message = format!(
+                "{}/{} needs a person's answer ({rule})",
+                call.group, call.tool
+            );
             Err(Refusal::new(ErrorCode::NeedsApproval, message))
         }
         Decision::Deny => {
-            let message = format!("{}/{} is switched off ({rule}): add the group to tool_groups", call.group, call.tool);
+            let message = format!(
+                "{}/{} is switched off ({rule}): add the group to tool_groups",
+                call.group, call.tool
+            );
             Err(Refusal::new(ErrorCode::Denied, message))
         }
     }
@@ -118,7 +134,10 @@ impl Opening {
             started_at: Timestamp::from(std::time::SystemTime::now()),
             duration_usec: None,
         };
-        Self { record, begun: Instant::now() }
+        Self {
+            record,
+            begun: Instant::now(),
+        }
     }
 }
 
@@ -134,14 +153,28 @@ struct OpenCall {
 impl OpenCall {
     fn finish(mut self, outcome: &Outcome) {
         let (state, code, preview) = match outcome {
-            Ok(output) if output.is_error => (CallState::Failed, Some(ErrorCode::ToolError), Some(output.text())),
+            Ok(output) if output.is_error => (
+                CallState::Failed,
+                Some(ErrorCode::ToolError),
+                Some(output.text()),
+            ),
             Ok(output) => (CallState::Ok, None, Some(output.text())),
-            Err(refusal) if refusal.code == ErrorCode::ToolError => {
-                (CallState::Failed, Some(refusal.code), Some(refusal.message.clone()))
-            }
-            Err(refusal) => (CallState::Refused, Some(refusal.code), Some(refusal.message.clone())),
+            Err(refusal) if refusal.code == ErrorCode::ToolError => (
+                CallState::Failed,
+                Some(refusal.code),
+                Some(refusal.message.clone()),
+            ),
+            Err(refusal) => (
+                CallState::Refused,
+                Some(refusal.code),
+                Some(refusal.message.clone()),
+            ),
         };
-        self.close(state, code, preview.map(|text| text.chars().take(1000).collect()));
+        self.close(
+            state,
+            code,
+            preview.map(|text| text.chars().take(1000).collect()),
+        );
     }
 
     fn close(&mut self, state: CallState, code: Option<ErrorCode>, preview: Option<String>) {
@@ -150,7 +183,12 @@ impl OpenCall {
         if let Some(record) = &self.record {
             record.call_finish(self.id.clone(), state, code, preview, duration_usec);
         }
-        self.bus.publish(EventBody::ToolResult { call: self.id.clone(), state, code, duration_usec });
+        self.bus.publish(EventBody::ToolResult {
+            call: self.id.clone(),
+            state,
+            code,
+            duration_usec,
+        });
     }
 }
 

@@ -77,12 +77,20 @@ impl Harness {
     ) -> Result<Arc<Self>, SchemaError> {
         let bus = Bus::new(HISTORY);
         let wakes = Arc::new(WakeRoom::new(record.clone(), bus.clone()));
-        let journal = RecordJournal { record: record.clone(), bus: bus.clone(), wakes: wakes.clone() };
+        let journal = RecordJournal {
+            record: record.clone(),
+            bus: bus.clone(),
+            wakes: wakes.clone(),
+        };
         let spawner: Arc<dyn Spawner> = Arc::new(keeper.clone());
         let engine = Engine::new(spawner, Arc::new(journal));
         let in_force = InForce::of(loaded, &variables);
         let store: Arc<dyn UnitStore> = Arc::new(RecordStore(record.clone()));
-        let bash = Arc::new(Bash::new(engine.clone(), store, bash_settings(&places, &in_force)));
+        let bash = Arc::new(Bash::new(
+            engine.clone(),
+            store,
+            bash_settings(&places, &in_force),
+        ));
         let wake_tools = Arc::new(Wakes::new(wakes.clone()));
         let groups: Vec<Arc<dyn ToolGroup>> = vec![bash.clone(), wake_tools.clone()];
         Ok(Arc::new(Self {
@@ -109,7 +117,10 @@ impl Harness {
     pub(crate) fn configure(&self, loaded: Loaded) {
         let in_force = Arc::new(InForce::of(loaded, &self.variables));
         self.bash.configure(bash_settings(&self.places, &in_force));
-        *self.in_force.write().unwrap_or_else(PoisonError::into_inner) = in_force;
+        *self
+            .in_force
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = in_force;
         self.set_reload_error(None);
         // No session may be connected.
         let _receivers = self.notices.send(Notice::ToolsChanged);
@@ -117,15 +128,24 @@ impl Harness {
     }
 
     pub(crate) fn set_reload_error(&self, error: Option<String>) {
-        *self.reload_error.write().unwrap_or_else(PoisonError::into_inner) = error;
+        *self
+            .reload_error
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = error;
     }
 
     pub(crate) fn reload_error(&self) -> Option<String> {
-        self.reload_error.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.reload_error
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     pub(crate) fn in_force(&self) -> Arc<InForce> {
-        self.in_force.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.in_force
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     pub(crate) fn record(&self) -> &Record {

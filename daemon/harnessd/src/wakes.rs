@@ -20,7 +20,12 @@ pub(crate) struct WakeRoom {
 
 impl WakeRoom {
     pub(crate) fn new(record: Record, bus: Bus) -> Self {
-        Self { record, bus, bell: WakeBell::new(), sessions: broadcast::channel(BACKLOG).0 }
+        Self {
+            record,
+            bus,
+            bell: WakeBell::new(),
+            sessions: broadcast::channel(BACKLOG).0,
+        }
     }
 
     /// Tells everyone who waits that this wake is due. It is in the record already.
@@ -49,11 +54,21 @@ pub(crate) fn unavailable(error: &harness_record::Error) -> Refusal {
 
 impl WakeStore for WakeRoom {
     fn take(&self, limit: u32) -> BoxFuture<'_, Result<Vec<Wake>, Refusal>> {
-        Box::pin(async move { self.record.wakes_take(limit).await.map_err(|error| unavailable(&error)) })
+        Box::pin(async move {
+            self.record
+                .wakes_take(limit)
+                .await
+                .map_err(|error| unavailable(&error))
+        })
     }
 
     fn acknowledge(&self, ids: Vec<WakeId>) -> BoxFuture<'_, Result<Vec<WakeId>, Refusal>> {
-        Box::pin(async move { self.record.wakes_ack(&ids).await.map_err(|error| unavailable(&error)) })
+        Box::pin(async move {
+            self.record
+                .wakes_ack(&ids)
+                .await
+                .map_err(|error| unavailable(&error))
+        })
     }
 
     fn arrival(&self) -> BoxFuture<'_, ()> {

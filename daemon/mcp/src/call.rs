@@ -36,8 +36,10 @@ impl Connection {
             uid: self.uid(),
             parent: None,
             progress,
+            delivery: self.delivery_of(&context.id),
         };
         let (backend, view) = (self.backend(), self.view());
+        let delivery = call.delivery.clone();
         if declares_tasks(&context) && backend.task_of(view, &name, &input) {
             let started = backend.task_start(view, &name, input, call);
             return match finish(started, relay, &context).await? {
@@ -47,7 +49,10 @@ impl Connection {
         }
         let called = backend.call(view, &name, input, call);
         match finish(called, relay, &context).await? {
-            Ok(output) => Ok(convert::result(output).into()),
+            Ok(output) => {
+                self.answered(&delivery);
+                Ok(convert::result(output).into())
+            }
             Err(refusal) => self.refused(&name, &refusal),
         }
     }

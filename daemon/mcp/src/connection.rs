@@ -5,8 +5,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use harness_model::{Front, Refusal, SessionId};
-use rmcp::{RoleServer, service::RequestContext};
+use harness_model::{Delivery, Front, Refusal, SessionId};
+use rmcp::{RoleServer, model::RequestId, service::RequestContext};
 use tokio::sync::broadcast;
 
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
     catalogue::Listing,
     server::Shared,
     session::Session,
+    stream::Deliveries,
 };
 
 /// Where a connection comes from.
@@ -23,6 +24,8 @@ pub(crate) enum Origin {
     Stream {
         /// The peer's uid, where the socket tells it.
         uid: Option<u32>,
+        /// Tells which answers got out.
+        deliveries: Deliveries,
     },
     /// HTTP: a session when it was initialized, else one request among others of its caller.
     Http {
@@ -78,8 +81,25 @@ impl Connection {
 
     pub(crate) fn uid(&self) -> Option<u32> {
         match self.origin {
-            Origin::Stream { uid } => uid,
+            Origin::Stream { uid, .. } => uid,
             Origin::Http { .. } => None,
+        }
+    }
+
+    /// What hangs on the arrival of the answer to a request. What HTTP is handed counts as arrived.
+    pub(crate) fn delivery_of(&self, request: &RequestId) -> Delivery {
+        let delivery = Delivery::default();
+        if let Origin::Stream { deliveries, .. } = &self.origin {
+            deliveries.expect(request.clone(), delivery.clone());
+        }
+        delivery
+    }
+
+    /// An answer is ready: on HTTP nobody learns more than that.
+    pub(crate) fn answered(&self, delivery: &Delivery) {
+        match self.origin {
+            Origin::Stream { .. } => {}
+            Origin::Http { .. } => delivery.delivered(),
         }
     }
 

@@ -7,6 +7,7 @@
 mod bytes;
 mod call;
 mod code;
+mod delivery;
 mod event;
 mod exit;
 mod id;
@@ -28,6 +29,7 @@ pub use call::{
     ToolOutput,
 };
 pub use code::{ErrorCode, Refusal};
+pub use delivery::Delivery;
 pub use event::{Event, EventBody, UnitChange};
 pub use exit::{ExitReport, ExitStatus, ExitStatusSet, ParseExitStatusError, Usage};
 pub use id::{CallId, IdError, InvocationId, SessionId, UnitId, WakeId};

@@ -260,7 +260,11 @@ impl Engine {
     /// How many live units there are of a kind.
     #[must_use]
     pub fn count(&self, kind: UnitKind) -> u64 {
-        self.inner.units().values().filter(|unit| unit.spec().kind == kind).count() as u64
+        self.inner
+            .units()
+            .values()
+            .filter(|unit| unit.spec().kind == kind)
+            .count() as u64
     }
 
     /// All live units.

@@ -2,7 +2,9 @@
 
 use std::{path::Path, time::SystemTime};
 
-use harness_model::{ExitStatus, StoredUnit, StreamStatus, TaskState, TaskStatus, UnitId, UnitState};
+use harness_model::{
+    ExitStatus, StoredUnit, StreamStatus, TaskState, TaskStatus, UnitId, UnitState,
+};
 use harness_supervise::{UnitHandle, UnitSpec, output};
 
 /// How much of each stream a status shows, in bytes.
@@ -14,15 +16,29 @@ const TAIL: usize = 4096;
 #[must_use]
 pub fn task_status(stored: &StoredUnit) -> TaskStatus {
     let spec: Option<UnitSpec> = serde_json::from_str(&stored.unit.spec).ok();
-    let files = spec.as_ref().map(|spec| (spec.output.stdout.as_path(), spec.output.stderr.as_path()));
-    build(&stored.unit.id, stored.unit.name.clone(), stored.unit.command.clone(), files, &stored.state)
+    let files = spec
+        .as_ref()
+        .map(|spec| (spec.output.stdout.as_path(), spec.output.stderr.as_path()));
+    build(
+        &stored.unit.id,
+        stored.unit.name.clone(),
+        stored.unit.command.clone(),
+        files,
+        &stored.state,
+    )
 }
 
 /// The status of a unit that the engine holds.
 pub(super) fn live_status(handle: &UnitHandle) -> TaskStatus {
     let spec = handle.spec();
     let files = Some((spec.output.stdout.as_path(), spec.output.stderr.as_path()));
-    build(handle.id(), spec.name.clone(), spec.command.clone(), files, &handle.state())
+    build(
+        handle.id(),
+        spec.name.clone(),
+        spec.command.clone(),
+        files,
+        &handle.state(),
+    )
 }
 
 fn build(
@@ -63,8 +79,13 @@ fn build(
 /// In seconds, to the millisecond: a single run by the monotonic clock, several by the wall clock.
 fn duration(state: &UnitState) -> f64 {
     let span = match (&state.exit, state.started_at) {
-        (Some(exit), _) if state.is_final() && state.restarts == 0 => std::time::Duration::from_micros(exit.runtime_usec),
-        (_, Some(start)) => state.ended_at.unwrap_or_else(|| SystemTime::now().into()).since(start),
+        (Some(exit), _) if state.is_final() && state.restarts == 0 => {
+            std::time::Duration::from_micros(exit.runtime_usec)
+        }
+        (_, Some(start)) => state
+            .ended_at
+            .unwrap_or_else(|| SystemTime::now().into())
+            .since(start),
         (_, None) => std::time::Duration::ZERO,
     };
     (span.as_secs_f64() * 1000.0).round() / 1000.0
@@ -72,10 +93,16 @@ fn duration(state: &UnitState) -> f64 {
 
 /// A file that is gone (somebody cleaned up) is an empty stream: the task's outcome still stands.
 fn stream(path: Option<&Path>) -> StreamStatus {
-    let empty = |path: String| StreamStatus { tail: String::new(), path, bytes: 0, gap: None };
+    let empty = |path: String| StreamStatus {
+        tail: String::new(),
+        path,
+        bytes: 0,
+        gap: None,
+    };
     match path {
         None => empty(String::new()),
-        Some(path) => output::tail(path, TAIL).unwrap_or_else(|_| empty(path.display().to_string())),
+        Some(path) => {
+            output::tail(path, TAIL).unwrap_or_else(|_| empty(path.display().to_string()))
+        }
     }
 }
-

@@ -33,7 +33,12 @@ struct Signals {
 
 impl Signals {
     fn new() -> Result<Self, Fatal> {
-        let catch = |kind| signal(kind).map_err(|source| Fatal::System { what: "catch a signal", source });
+        let catch = |kind| {
+            signal(kind).map_err(|source| Fatal::System {
+                what: "catch a signal",
+                source,
+            })
+        };
         Ok(Self {
             terminate: catch(SignalKind::terminate())?,
             interrupt: catch(SignalKind::interrupt())?,
@@ -43,7 +48,12 @@ impl Signals {
 }
 
 pub(super) async fn run(started: Started, notifier: Notifier) -> Result<(), Fatal> {
-    let Started { harness, sockets, turn, lock } = started;
+    let Started {
+        harness,
+        sockets,
+        turn,
+        lock,
+    } = started;
     let mut signals = Signals::new()?;
     let shutdown = CancellationToken::new();
     let mcp = Server::new(Arc::new(Agent::new(harness.clone())));
@@ -78,7 +88,12 @@ pub(super) async fn run(started: Started, notifier: Notifier) -> Result<(), Fata
 }
 
 /// Waits for the signal to end; true when it is meant for the tasks and the keeper too.
-async fn wait(harness: &Arc<Harness>, signals: &mut Signals, ports: &mut Ports, notifier: Notifier) -> bool {
+async fn wait(
+    harness: &Arc<Harness>,
+    signals: &mut Signals,
+    ports: &mut Ports,
+    notifier: Notifier,
+) -> bool {
     let mut watchdog = Watchdog::from_environment(notifier);
     let mut keeper = harness.keeper.state();
     let mut reconfigured = harness.reconfigured();

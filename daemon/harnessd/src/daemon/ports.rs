@@ -27,7 +27,10 @@ struct Port {
 impl Port {
     /// Whether what is open is what is wanted.
     fn is(&self, wanted: Option<(SocketAddr, &str)>) -> bool {
-        self.open.as_ref().map(|(address, token, _, _)| (*address, token.as_str())) == wanted
+        self.open
+            .as_ref()
+            .map(|(address, token, _, _)| (*address, token.as_str()))
+            == wanted
     }
 
     /// Ends the listener and its connections, so that its address is free.
@@ -41,7 +44,13 @@ impl Port {
 
 impl Ports {
     pub(super) fn new(mcp: Server, control: ControlServer, shutdown: CancellationToken) -> Self {
-        Self { mcp, control, shutdown, agent: Port::default(), person: Port::default() }
+        Self {
+            mcp,
+            control,
+            shutdown,
+            agent: Port::default(),
+            person: Port::default(),
+        }
     }
 
     /// Opens and closes listeners until they are those of the configuration.
@@ -55,7 +64,10 @@ impl Ports {
                 self.open_agent(address, token).await?;
             }
         }
-        let wanted = config.control.listen.zip(loaded.tokens.control.as_ref().map(|token| token.reveal()));
+        let wanted = config
+            .control
+            .listen
+            .zip(loaded.tokens.control.as_ref().map(|token| token.reveal()));
         if !self.person.is(wanted) {
             self.person.close().await;
             if let Some((address, token)) = wanted {
@@ -66,7 +78,9 @@ impl Ports {
     }
 
     async fn open_agent(&mut self, address: SocketAddr, secret: &str) -> Result<(), Fatal> {
-        let Ok(token) = harness_mcp::Token::new(secret) else { return Ok(()) };
+        let Ok(token) = harness_mcp::Token::new(secret) else {
+            return Ok(());
+        };
         let listener = listen(address).await?;
         let close = self.shutdown.child_token();
         let (router, closing) = (self.mcp.router(token), close.clone());
@@ -84,7 +98,9 @@ impl Ports {
     }
 
     async fn open_person(&mut self, address: SocketAddr, secret: &str) -> Result<(), Fatal> {
-        let Ok(token) = crate::front::http::Token::new(secret) else { return Ok(()) };
+        let Ok(token) = crate::front::http::Token::new(secret) else {
+            return Ok(());
+        };
         let listener = listen(address).await?;
         let close = self.shutdown.child_token();
         let (control, closing) = (self.control.clone(), close.clone());
@@ -102,5 +118,7 @@ impl Ports {
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener, Fatal> {
-    TcpListener::bind(address).await.map_err(|source| Fatal::Listen { address, source })
+    TcpListener::bind(address)
+        .await
+        .map_err(|source| Fatal::Listen { address, source })
 }

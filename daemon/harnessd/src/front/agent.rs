@@ -31,17 +31,24 @@ impl Agent {
             View::All => None,
             View::Group(group) | View::Server(group) => Some(group.clone()),
         };
-        CallRequest { group, tool: name.to_owned(), input }
+        CallRequest {
+            group,
+            tool: name.to_owned(),
+            input,
+        }
     }
 }
 
 impl Backend for Agent {
     fn tools(&self, view: &View) -> Result<Vec<Exposed>, Refusal> {
-        self.harness.catalogue().exposed(view, &self.harness.in_force().policy)
+        self.harness
+            .catalogue()
+            .exposed(view, &self.harness.in_force().policy)
     }
 
     fn instructions(&self, view: &View) -> Option<String> {
-        let bash = matches!(view, View::All) || *view == View::Group(self.harness.bash().name().to_owned());
+        let bash = matches!(view, View::All)
+            || *view == View::Group(self.harness.bash().name().to_owned());
         bash.then(|| {
             "Run shell commands with `run`: each is a task that is supervised and recorded, and ends with everything it \
              started. One that takes longer than wait_seconds goes on; `status` waits for it, and a wake tells its end."
@@ -71,7 +78,8 @@ impl Backend for Agent {
     fn task_of(&self, view: &View, name: &str, input: &Map<String, Value>) -> bool {
         let request = Self::request(view, name, Map::new());
         let resolved = self.harness.catalogue().resolve(&request);
-        let is_run = resolved.is_ok_and(|entry| (entry.tool.group.as_str(), entry.tool.name.as_str()) == TASK_TOOL);
+        let is_run = resolved
+            .is_ok_and(|entry| (entry.tool.group.as_str(), entry.tool.name.as_str()) == TASK_TOOL);
         // A faulty input is refused as a call: a task of it would never be.
         is_run && input.get("cmd").is_some_and(Value::is_string)
     }
@@ -89,7 +97,11 @@ impl Backend for Agent {
         let harness = self.harness.clone();
         Box::pin(async move {
             let output = harness.call(request, context).await?;
-            let id = output.structured.as_ref().and_then(|value| value["id"].as_str()).map(str::to_owned);
+            let id = output
+                .structured
+                .as_ref()
+                .and_then(|value| value["id"].as_str())
+                .map(str::to_owned);
             let id = id.ok_or_else(|| Refusal::new(ErrorCode::ToolError, output.text()))?;
             task(&harness, &id).await
         })
@@ -122,18 +134,24 @@ impl Backend for Agent {
 }
 
 fn parse(id: &str) -> Result<UnitId, Refusal> {
-    id.parse().map_err(|error: harness_model::IdError| Refusal::new(ErrorCode::UnknownCommand, error.to_string()))
+    id.parse().map_err(|error: harness_model::IdError| {
+        Refusal::new(ErrorCode::UnknownCommand, error.to_string())
+    })
 }
 
 async fn task(harness: &Harness, id: &str) -> Result<TaskHandle, Refusal> {
-    let status = harness.bash().status_of(&parse(id)?, std::time::Duration::ZERO).await?;
+    let status = harness
+        .bash()
+        .status_of(&parse(id)?, std::time::Duration::ZERO)
+        .await?;
     Ok(handle(&status))
 }
 
 fn handle(status: &TaskStatus) -> TaskHandle {
     let started = status.started_at.unwrap_or_default();
     let updated = if status.status.has_ended() {
-        started.plus(std::time::Duration::try_from_secs_f64(status.duration_secs).unwrap_or_default())
+        started
+            .plus(std::time::Duration::try_from_secs_f64(status.duration_secs).unwrap_or_default())
     } else {
         Timestamp::from(std::time::SystemTime::now())
     };
@@ -143,6 +161,9 @@ fn handle(status: &TaskStatus) -> TaskHandle {
         message: harness_execute::bash::headline(status),
         created_at: started,
         updated_at: updated,
-        output: status.status.has_ended().then(|| harness_execute::bash::full(status)),
+        output: status
+            .status
+            .has_ended()
+            .then(|| harness_execute::bash::full(status)),
     }
 }

@@ -143,12 +143,17 @@ impl KeeperHandle {
         let mut state = self.state();
         // As long as the connection stands, the pid is the keeper's.
         let pid = state.borrow_and_update().status.pid;
-        let pid = pid.and_then(|pid| i32::try_from(pid).ok()).and_then(rustix::process::Pid::from_raw);
+        let pid = pid
+            .and_then(|pid| i32::try_from(pid).ok())
+            .and_then(rustix::process::Pid::from_raw);
         if let Some(pid) = pid
             && rustix::process::kill_process(pid, rustix::process::Signal::TERM).is_ok()
         {
             // The sender lives in `self`.
-            let _gone = state.wait_for(|state| !state.status.connected).await.is_ok();
+            let _gone = state
+                .wait_for(|state| !state.status.connected)
+                .await
+                .is_ok();
         }
     }
 }

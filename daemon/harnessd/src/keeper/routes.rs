@@ -231,7 +231,8 @@ impl Routes {
                 Adopted {
                     unit: listed.unit,
                     invocation: listed.invocation,
-                    running_for: harness_model::Timestamp::from(std::time::SystemTime::now()).since(listed.started_at),
+                    running_for: harness_model::Timestamp::from(std::time::SystemTime::now())
+                        .since(listed.started_at),
                     spawned: Spawned {
                         pid: listed.pid,
                         started_at: listed.started_at,
