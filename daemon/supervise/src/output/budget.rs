@@ -241,3 +241,6 @@ impl Kept {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
