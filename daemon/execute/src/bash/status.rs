@@ -48,7 +48,8 @@ fn build(
     files: Option<(&Path, &Path)>,
     state: &UnitState,
 ) -> TaskStatus {
-    let exit = state.exit.as_ref().filter(|_| state.is_final());
+    let ended = state.is_final();
+    let exit = state.exit.as_ref().filter(|_| ended);
     let (exit_code, signal) = match exit.map(|exit| exit.status) {
         Some(ExitStatus::Exited(code)) => (Some(code), None),
         Some(ExitStatus::Signaled { signal, .. }) => (None, Some(signal)),
@@ -67,8 +68,8 @@ fn build(
         restarts: state.restarts,
         duration_secs: duration(state),
         started_at: state.started_at,
-        stdout: stream(files.map(|(stdout, _)| stdout)),
-        stderr: stream(files.map(|(_, stderr)| stderr)),
+        stdout: stream(files.map(|(stdout, _)| stdout), ended),
+        stderr: stream(files.map(|(_, stderr)| stderr), ended),
         usage: exit.map(|exit| exit.usage),
         left_over: exit.map(|exit| exit.left_over).filter(|count| *count > 0),
         survivors: exit.map(|exit| exit.survivors.clone()).unwrap_or_default(),
@@ -92,7 +93,7 @@ fn duration(state: &UnitState) -> f64 {
 }
 
 /// A file that is gone (somebody cleaned up) is an empty stream: the task's outcome still stands.
-fn stream(path: Option<&Path>) -> StreamStatus {
+fn stream(path: Option<&Path>, ended: bool) -> StreamStatus {
     let empty = |path: String| StreamStatus {
         tail: String::new(),
         path,
@@ -102,7 +103,7 @@ fn stream(path: Option<&Path>) -> StreamStatus {
     match path {
         None => empty(String::new()),
         Some(path) => {
-            output::tail(path, TAIL).unwrap_or_else(|_| empty(path.display().to_string()))
+            output::tail(path, TAIL, ended).unwrap_or_else(|_| empty(path.display().to_string()))
         }
     }
 }

@@ -61,7 +61,7 @@ fn escape_sequences_and_control_characters_fall_away() {
 #[test]
 fn a_tail_is_whole_and_keeps_the_unterminated_last_line() {
     let (_directory, path) = file("one\ntwo\nthree");
-    let status = tail(&path, 4096).unwrap();
+    let status = tail(&path, 4096, false).unwrap();
     assert_eq!(
         (status.tail.as_str(), status.bytes, status.gap),
         ("one\ntwo\nthree", 13, None)
@@ -77,7 +77,7 @@ fn a_tail_is_whole_and_keeps_the_unterminated_last_line() {
 fn a_file_that_is_not_there_yet_is_an_empty_stream() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("none");
-    assert_eq!(tail(&path, 10).unwrap().bytes, 0);
+    assert_eq!(tail(&path, 10, false).unwrap().bytes, 0);
     assert_eq!(last_lines(&path, 10, 10).unwrap(), "");
     assert_eq!(read(&path, 7, 10).unwrap().text, "");
 }
@@ -87,12 +87,12 @@ fn a_tail_never_splits_a_character() {
     let crabs = "🦀".repeat(50_000);
     let (_directory, path) = file(&crabs);
     for max in 0..40 {
-        let status = tail(&path, max).unwrap();
+        let status = tail(&path, max, false).unwrap();
         assert_eq!(status.tail, "🦀".repeat(max / 4), "{max}");
     }
     // The last character is only half written.
     let (_directory, path) = file(&crabs.as_bytes()[..crabs.len() - 2]);
-    assert_eq!(tail(&path, 8).unwrap().tail, "🦀🦀");
+    assert_eq!(tail(&path, 8, false).unwrap().tail, "🦀🦀");
     assert_eq!(last_lines(&path, 1, 8).unwrap(), "🦀🦀");
 }
 
@@ -100,7 +100,7 @@ fn a_tail_never_splits_a_character() {
 fn a_tail_of_colours_shows_no_part_of_one() {
     let line = format!("{}x\n", "\u{1b}[38;2;1;2;3m".repeat(700));
     let (_directory, path) = file(line.repeat(20));
-    let status = tail(&path, 4096).unwrap();
+    let status = tail(&path, 4096, false).unwrap();
     assert!(
         status.tail.chars().all(|c| c == 'x' || c == '\n'),
         "{:?}",
@@ -113,7 +113,7 @@ fn a_tail_of_colours_shows_no_part_of_one() {
 fn gigabytes_with_a_hole_are_read_without_reading_them() {
     let (_directory, path) = sparse(b"begin\n", 5, "🦀 end".as_bytes());
     let begin = Instant::now();
-    let status = tail(&path, 4096).unwrap();
+    let status = tail(&path, 4096, false).unwrap();
     let gap = status.gap.unwrap();
     assert_eq!(status.bytes, (5 << 30) + 8);
     assert_eq!(gap.offset + gap.length, 5 << 30);
@@ -148,7 +148,7 @@ fn a_hole_that_reaches_the_end_leaves_nothing_to_read() {
     );
     let end = piece.gap.map(|gap: Gap| gap.offset + gap.length);
     assert_eq!(end, Some(1 << 30));
-    assert_eq!(tail(&path, 100).unwrap().tail, "");
+    assert_eq!(tail(&path, 100, false).unwrap().tail, "");
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn a_link_or_a_pipe_in_the_files_place_is_refused() {
     let kind = rustix::fs::FileType::Fifo;
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, kind, 0o600.into(), 0).unwrap();
     for path in [&link, &pipe] {
-        assert!(tail(path, 10).is_err());
+        assert!(tail(path, 10, false).is_err());
         assert!(read(path, 0, 10).is_err());
         assert!(Follow::new(path, 0).is_err());
     }
@@ -294,6 +294,6 @@ proptest! {
         let text = plain(&bytes);
         prop_assert!(text.chars().all(|c| !c.is_control() || "\n\t\r".contains(c)));
         let (_directory, path) = file(&bytes);
-        prop_assert!(tail(&path, max).unwrap().tail.len() <= max);
+        prop_assert!(tail(&path, max, false).unwrap().tail.len() <= max);
     }
 }

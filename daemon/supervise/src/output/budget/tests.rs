@@ -59,7 +59,7 @@ async fn a_file_within_its_budget_is_never_touched() {
     let budget = Budget::keep(&path, 4 << 20, silent).unwrap();
     fill(&path, 4 << 20);
     budget.finish().await;
-    let status = tail(&path, 16).unwrap();
+    let status = tail(&path, 16, false).unwrap();
     assert_eq!((status.bytes, status.gap), (4 << 20, None));
 }
 
@@ -73,7 +73,7 @@ async fn beyond_it_the_head_and_the_newest_part_stay_and_the_disk_does_not_fill(
     assert!(disk(&path) <= max, "{}", disk(&path));
     // A look may come late on a loaded machine, but far from 128 MiB.
     assert!(most <= 4 * max, "{most}");
-    let status = tail(&path, LINE).unwrap();
+    let status = tail(&path, LINE, false).unwrap();
     assert_eq!(status.bytes, 128 << 20);
     assert_eq!(status.tail, format!("{:015}\n", (128 << 20) - LINE));
     let gap = status.gap.unwrap();
@@ -99,7 +99,7 @@ async fn a_file_that_was_quiet_is_kept_when_it_grows_again_and_after_a_restart()
         }
         budget.finish().await;
     }
-    let gap = tail(&path, 1).unwrap().gap.unwrap();
+    let gap = tail(&path, 1, false).unwrap().gap.unwrap();
     assert_eq!(gap.offset, max / 4);
 }
 
@@ -133,7 +133,7 @@ fn a_file_that_was_cut_by_its_writer_begins_anew() {
         .unwrap();
     fill(&path, 1 << 20);
     kept.look(Instant::now());
-    assert_eq!((kept.freed, tail(&path, 1).unwrap().gap), (0, None));
+    assert_eq!((kept.freed, tail(&path, 1, false).unwrap().gap), (0, None));
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn what_lies_in_the_place_of_a_removed_file_is_not_cut() {
     fs::rename(&other, &path).unwrap();
     assert_eq!(kept.look(Instant::now()), Next::Never);
     assert!(reports.recv().unwrap().contains("removed"));
-    assert_eq!(tail(&path, 1).unwrap().gap, None);
+    assert_eq!(tail(&path, 1, false).unwrap().gap, None);
 }
 
 #[test]
