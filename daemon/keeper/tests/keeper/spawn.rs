@@ -2,9 +2,9 @@
 
 use std::os::fd::OwnedFd;
 
+use crate::support::{Keeper, request, shell};
 use harness_keeper::protocol::{Failure, Limits, Request, Stdio};
 use harness_model::{ExitStatus, Signal};
-use crate::support::{Keeper, request, shell};
 
 #[test]
 fn the_exit_code_and_the_signal_are_told_apart() {

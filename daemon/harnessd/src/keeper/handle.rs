@@ -1,0 +1,345 @@
+//! What the rest of the daemon has of the keeper.
+
+use std::{
+    os::fd::OwnedFd,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use futures_util::future::BoxFuture;
+use harness_keeper::protocol::{self, Reply, Request};
+use harness_model::{Enforcement, InvocationId, KeeperStatus, Signal};
+use harness_supervise::{Adopted, SpawnError, SpawnRequest, Spawned, Spawner, StopSequence};
+use tokio::{sync::watch, task::AbortHandle};
+
+use super::{
+    KeeperError, KeeperOptions, convert, driver,
+    routes::{Answer, Errand, Routes},
+};
+
+/// Whether the keeper answers, and what it enforces.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KeeperState {
+    /// For `HarnessStatus`.
+    pub status: KeeperStatus,
+    /// Every protection, and whether it holds; kept while the keeper is away.
+    pub enforcement: Vec<Enforcement>,
+}
+
+/// The daemon's ends of a child's pipes; `None` where the child has something else.
+#[derive(Debug, Default)]
+pub struct Pipes {
+    /// To write to.
+    pub stdin: Option<OwnedFd>,
+    /// To read from.
+    pub stdout: Option<OwnedFd>,
+    /// To read from.
+    pub stderr: Option<OwnedFd>,
+}
+
+/// The keeper, as seen from the daemon. Cheap to clone; the connection closes with the last clone.
+#[derive(Clone)]
+pub struct KeeperHandle {
+    shared: Arc<Shared>,
+    _driver: Arc<Driver>,
+}
+
+/// Ends the driver with the last handle.
+struct Driver(AbortHandle);
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// What handles and driver share.
+pub(super) struct Shared {
+    pub(super) options: KeeperOptions,
+    routes: Mutex<Routes>,
+    pub(super) state: watch::Sender<KeeperState>,
+}
+
+/// Connects to the keeper, which is started or awaited as `options` say, and takes over what it owns.
+///
+/// # Errors
+/// It cannot be started, refuses this process, or speaks no version of the protocol that this daemon knows.
+pub async fn connect(options: KeeperOptions) -> Result<(KeeperHandle, Vec<Adopted>), KeeperError> {
+    let connection = driver::establish(&options).await?;
+    let shared = Arc::new(Shared {
+        options,
+        routes: Mutex::default(),
+        state: watch::Sender::default(),
+    });
+    let adopted = shared.routes().adopt(connection.listed.clone());
+    shared.connected(&connection);
+    let driver = tokio::spawn(driver::drive(Arc::clone(&shared), connection)).abort_handle();
+    let handle = KeeperHandle {
+        shared,
+        _driver: Arc::new(Driver(driver)),
+    };
+    Ok((handle, adopted))
+}
+
+impl KeeperHandle {
+    /// Whether the keeper answers, and what it enforces; changes are seen by the receiver.
+    #[must_use]
+    pub fn state(&self) -> watch::Receiver<KeeperState> {
+        self.shared.state.subscribe()
+    }
+
+    /// Starts a process whose standard streams are pipes to the daemon, but for those of `request` that are descriptors.
+    ///
+    /// With `keep` the keeper holds copies of the daemon's ends, for [`Self::pipes`] after a restart
+    /// of the daemon. The child's input then ends by [`Self::close_pipes`], not before.
+    pub async fn spawn_with_pipes(
+        &self,
+        request: SpawnRequest,
+        keep: bool,
+    ) -> Result<(Spawned, Pipes), SpawnError> {
+        let (mut spawn, fds) = convert::spawn(request)?;
+        for stream in [&mut spawn.stdin, &mut spawn.stdout, &mut spawn.stderr] {
+            if *stream == protocol::Stdio::Null {
+                *stream = protocol::Stdio::Pipe;
+            }
+        }
+        spawn.keep_pipes = keep;
+        let piped =
+            [spawn.stdin, spawn.stdout, spawn.stderr].map(|stream| stream == protocol::Stdio::Pipe);
+        let (spawned, fds) = self.shared.spawn(spawn, fds).await?;
+        Ok((spawned, pipes(piped, fds)?))
+    }
+
+    /// The daemon's ends of the pipes that were kept for a run.
+    pub async fn pipes(&self, invocation: &InvocationId) -> Result<Pipes, SpawnError> {
+        let request = Request::Pipes {
+            invocation: invocation.clone(),
+        };
+        match self.shared.ask(request, Vec::new()).await? {
+            (
+                Reply::Pipes {
+                    stdin,
+                    stdout,
+                    stderr,
+                },
+                fds,
+            ) => pipes([stdin, stdout, stderr], fds),
+            (other, _) => Err(unexpected(other)),
+        }
+    }
+
+    /// Closes the keeper's copies of the pipes of a run.
+    pub async fn close_pipes(&self, invocation: &InvocationId) -> Result<(), SpawnError> {
+        self.shared
+            .ask_done(Request::ClosePipes {
+                invocation: invocation.clone(),
+            })
+            .await
+    }
+}
+
+impl Spawner for KeeperHandle {
+    fn spawn(&self, request: SpawnRequest) -> BoxFuture<'_, Result<Spawned, SpawnError>> {
+        Box::pin(async move {
+            let (spawn, fds) = convert::spawn(request)?;
+            let (spawned, _) = self.shared.spawn(spawn, fds).await?;
+            Ok(spawned)
+        })
+    }
+
+    fn signal(
+        &self,
+        invocation: &InvocationId,
+        signal: Signal,
+        whole_tree: bool,
+    ) -> BoxFuture<'_, Result<(), SpawnError>> {
+        Box::pin(self.shared.ask_done(Request::Signal {
+            invocation: invocation.clone(),
+            signal,
+            whole_tree,
+        }))
+    }
+
+    fn stop(
+        &self,
+        invocation: &InvocationId,
+        sequence: StopSequence,
+    ) -> BoxFuture<'_, Result<(), SpawnError>> {
+        Box::pin(self.shared.ask_done(Request::Stop {
+            invocation: invocation.clone(),
+            sequence: convert::sequence(&sequence),
+        }))
+    }
+
+    fn acknowledge(&self, invocation: &InvocationId) {
+        self.shared.routes().forget(invocation);
+        self.shared
+            .run_errand(Errand::Acknowledge(invocation.clone()));
+    }
+}
+
+impl Shared {
+    pub(super) fn routes(&self) -> MutexGuard<'_, Routes> {
+        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Requests go through this connection from now on.
+    pub(super) fn connected(&self, connection: &driver::Connection) {
+        self.routes().connect(Arc::clone(&connection.link));
+        let welcome = &connection.welcome;
+        self.state.send_replace(KeeperState {
+            status: KeeperStatus {
+                connected: true,
+                pid: Some(welcome.pid),
+                version: Some(welcome.version.clone()),
+                protocol: Some(welcome.protocol),
+            },
+            enforcement: welcome.enforcement.clone(),
+        });
+    }
+
+    /// No request gets an answer until the next connection.
+    pub(super) fn disconnected(&self) {
+        self.routes().disconnect();
+        self.state
+            .send_modify(|state| state.status = KeeperStatus::default());
+    }
+
+    /// Does what nobody waits for.
+    pub(super) fn run_errand(&self, errand: Errand) {
+        let request = match errand {
+            Errand::Acknowledge(invocation) => Request::Acknowledge { invocation },
+            Errand::Stop(invocation) => Request::Stop {
+                invocation,
+                sequence: protocol::StopSequence {
+                    kill_mode: harness_model::KillMode::ControlGroup,
+                    kill_signal: Signal::KILL,
+                    timeout_usec: Some(0),
+                    final_kill_signal: Signal::KILL,
+                },
+            },
+        };
+        let Some((link, id)) = self.routes().post() else {
+            return;
+        };
+        if let Err(error) = link.send(id, request, Vec::new()) {
+            tracing::warn!(%error, "a request to the keeper cannot be written");
+        }
+    }
+
+    async fn ask(&self, request: Request, fds: Vec<OwnedFd>) -> Result<Answer, SpawnError> {
+        let expected = self.routes().expect().ok_or(SpawnError::Unavailable)?;
+        expected.exchange(request, fds).await
+    }
+
+    async fn ask_done(&self, request: Request) -> Result<(), SpawnError> {
+        match self.ask(request, Vec::new()).await? {
+            (Reply::Done {}, _) => Ok(()),
+            (other, _) => Err(unexpected(other)),
+        }
+    }
+
+    async fn spawn(
+        &self,
+        spawn: protocol::Spawn,
+        fds: Vec<OwnedFd>,
+    ) -> Result<(Spawned, Vec<OwnedFd>), SpawnError> {
+        let invocation = spawn.invocation.clone();
+        let (expected, events) = self
+            .routes()
+            .expect_run(&invocation)
+            .ok_or(SpawnError::Unavailable)?;
+        let asker = Asker {
+            shared: self,
+            invocation,
+            settled: false,
+        };
+        match expected
+            .exchange(Request::Spawn(Box::new(spawn)), fds)
+            .await
+        {
+            Ok((
+                Reply::Spawned {
+                    pid,
+                    started_at,
+                    not_enforced,
+                },
+                fds,
+            )) => {
+                asker.settle();
+                let spawned = Spawned {
+                    pid,
+                    started_at,
+                    not_enforced,
+                    events,
+                };
+                Ok((spawned, fds))
+            }
+            Ok((other, _)) => Err(unexpected(other)),
+            // It may exist: the asker's end has it stopped.
+            Err(SpawnError::Unavailable) => Err(SpawnError::Unavailable),
+            Err(error) => {
+                self.routes().forget(&asker.invocation);
+                asker.settle();
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Has a process stopped that was started for someone who has gone.
+struct Asker<'a> {
+    shared: &'a Shared,
+    invocation: InvocationId,
+    settled: bool,
+}
+
+impl Asker<'_> {
+    fn settle(mut self) {
+        self.settled = true;
+    }
+}
+
+impl Drop for Asker<'_> {
+    fn drop(&mut self) {
+        if !self.settled && self.shared.routes().disown(&self.invocation) {
+            self.shared
+                .run_errand(Errand::Stop(self.invocation.clone()));
+        }
+    }
+}
+
+fn pipes(which: [bool; 3], fds: Vec<OwnedFd>) -> Result<Pipes, SpawnError> {
+    let mut fds = fds.into_iter();
+    let mut next = |there: bool| -> Result<Option<OwnedFd>, SpawnError> {
+        if !there {
+            return Ok(None);
+        }
+        fds.next().map(Some).ok_or_else(|| SpawnError::System {
+            step: "take the pipes from the keeper".to_owned(),
+            error: "the daemon has no free descriptor: raise its limit of open files".to_owned(),
+            retryable: true,
+        })
+    };
+    let [stdin, stdout, stderr] = which;
+    Ok(Pipes {
+        stdin: next(stdin)?,
+        stdout: next(stdout)?,
+        stderr: next(stderr)?,
+    })
+}
+
+fn unexpected(reply: Reply) -> SpawnError {
+    let error = match reply {
+        Reply::Failed(failure) => return convert::error(failure),
+        Reply::Welcome(_)
+        | Reply::Spawned { .. }
+        | Reply::Done {}
+        | Reply::Units(_)
+        | Reply::Pipes { .. } => "the keeper answered something else".to_owned(),
+    };
+    SpawnError::System {
+        step: "the request to the keeper".to_owned(),
+        error,
+        retryable: false,
+    }
+}
