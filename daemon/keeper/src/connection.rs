@@ -63,7 +63,7 @@ impl Connection {
     fn queue(&mut self, message: &Message, fds: Vec<OwnedFd>) {
         match encode(message) {
             Ok(frame) if self.outbox.bytes() + frame.len() <= UNREAD_MAX => {
-                self.outbox.push(frame, fds)
+                self.outbox.push(frame, fds);
             }
             Ok(_) | Err(_) => self.broken = true,
         }

@@ -138,7 +138,7 @@ impl Keeper {
         let runs: Vec<_> = self
             .units
             .iter()
-            .filter(|(_, unit)| !unit.ended)
+            .filter(|(_, unit)| !unit.has_ended())
             .map(|(invocation, unit)| {
                 let mut sequence = unit.sequence.clone();
                 let bound = if at_once { Duration::ZERO } else { SHUTDOWN };
@@ -160,7 +160,7 @@ impl Keeper {
 
     fn is_done(&self) -> bool {
         if self.stopping {
-            return self.units.values().all(|unit| unit.ended);
+            return self.units.values().all(Unit::has_ended);
         }
         self.idle_limit
             .zip(self.idle_since)
@@ -185,7 +185,7 @@ impl Keeper {
         let units = self
             .units
             .values()
-            .filter(|unit| !unit.ended)
+            .filter(|unit| !unit.has_ended())
             .filter_map(|unit| unit.phase.deadline());
         units.chain(idle).min()
     }

@@ -21,7 +21,7 @@ use rustix::{
     process::getuid,
 };
 
-/// Where systemd puts the first socket (sd_listen_fds(3)).
+/// Where systemd puts the first socket (`sd_listen_fds(3)`).
 const FIRST_INHERITED: i32 = 3;
 
 const BACKLOG: i32 = 64;
@@ -47,7 +47,7 @@ pub(crate) fn lock(directory: &Path) -> io::Result<File> {
         .truncate(false)
         .mode(0o600)
         .open(&path)
-        .map_err(|error| named(error, &path, "cannot be opened"))?;
+        .map_err(|error| named(&error, &path, "cannot be opened"))?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => {}
         Err(Errno::WOULDBLOCK) => {
@@ -55,7 +55,7 @@ pub(crate) fn lock(directory: &Path) -> io::Result<File> {
             file.read_to_string(&mut pid)?;
             return Err(in_use(directory, pid.trim()));
         }
-        Err(error) => return Err(named(error.into(), &path, "cannot be locked")),
+        Err(error) => return Err(named(&error.into(), &path, "cannot be locked")),
     }
     Ok(file)
 }
@@ -81,7 +81,7 @@ impl Listener {
         let path = directory.join(SOCKET_NAME);
         refuse_live(directory, &path)?;
         let socket =
-            make(&path, daemon_uids).map_err(|error| named(error, &path, "cannot be made"))?;
+            make(&path, daemon_uids).map_err(|error| named(&error, &path, "cannot be made"))?;
         let inode = fs::symlink_metadata(&path)?.ino();
         Ok(Self {
             socket,
@@ -150,7 +150,7 @@ fn refuse_live(directory: &Path, path: &Path) -> io::Result<()> {
         None,
     )?;
     let address = SocketAddrUnix::new(path)
-        .map_err(|error| named(error.into(), path, "is no name for a socket"))?;
+        .map_err(|error| named(&error.into(), path, "is no name for a socket"))?;
     match connect(&probe, &address) {
         Ok(()) => {
             let pid =
@@ -171,6 +171,6 @@ fn in_use(directory: &Path, pid: &str) -> io::Error {
     )
 }
 
-fn named(error: io::Error, path: &Path, what: &str) -> io::Error {
+fn named(error: &io::Error, path: &Path, what: &str) -> io::Error {
     io::Error::new(error.kind(), format!("{} {what}: {error}", path.display()))
 }

@@ -94,21 +94,16 @@ impl Children {
 
     /// Their pids, those that have ended and not been reaped among them.
     pub(crate) fn read(&mut self) -> Vec<i32> {
-        match self.0.as_mut().map(read_from_start) {
-            Some(Ok(text)) => text
+        if let Some(Ok(text)) = self.0.as_mut().map(read_from_start) {
+            return text
                 .split(' ')
                 .filter_map(|pid| pid.trim().parse().ok())
-                .collect(),
-            // A kernel without CONFIG_PROC_CHILDREN.
-            Some(Err(_)) | None => {
-                let own = i32::try_from(std::process::id()).unwrap_or(0);
-                all()
-                    .into_iter()
-                    .filter(|process| process.parent == own)
-                    .map(|process| process.pid)
-                    .collect()
-            }
+                .collect();
         }
+        // A kernel without CONFIG_PROC_CHILDREN.
+        let own = i32::try_from(std::process::id()).unwrap_or(0);
+        let children = all().into_iter().filter(|process| process.parent == own);
+        children.map(|process| process.pid).collect()
     }
 }
 

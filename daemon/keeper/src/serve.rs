@@ -13,7 +13,7 @@ use rustix::{
 };
 use serde::Deserialize;
 
-use crate::{connection::Connection, keeper::Keeper, log, signal};
+use crate::{connection::Connection, keeper::Keeper, log, signal, unit::Stage};
 
 /// Connections that are open at once; a daemon needs one.
 const CONNECTIONS_MAX: usize = 16;
@@ -32,7 +32,7 @@ struct Head {
 #[derive(Default, Deserialize)]
 #[serde(untagged)]
 enum Name {
-    With(std::collections::HashMap<String, serde::de::IgnoredAny>),
+    With(serde_json::Map<String, serde_json::Value>),
     Alone(String),
     #[default]
     Missing,
@@ -164,15 +164,17 @@ impl Keeper {
                 invocation,
                 sequence,
             } => {
-                let result = self
-                    .stop(&invocation, sequence)
-                    .map_err(|error| cannot_signal(error));
+                let result = self.stop(&invocation, sequence).map_err(cannot_signal);
                 self.settle(&invocation);
                 result.map(done)
             }
             Request::Acknowledge { invocation } => {
-                if let Some(unit) = self.units.get_mut(&invocation).filter(|unit| unit.ended) {
-                    unit.acknowledged = true;
+                if let Some(unit) = self
+                    .units
+                    .get_mut(&invocation)
+                    .filter(|unit| unit.has_ended())
+                {
+                    unit.stage = Stage::Acknowledged;
                     unit.pipes = [const { None }; 3];
                     self.forget_if_done(&invocation);
                 }
@@ -300,7 +302,7 @@ impl Keeper {
     fn list(&self) -> Vec<harness_keeper::protocol::ListedUnit> {
         self.units
             .iter()
-            .filter(|(_, unit)| !unit.acknowledged)
+            .filter(|(_, unit)| unit.stage != Stage::Acknowledged)
             .map(|(invocation, unit)| unit.listed(invocation))
             .collect()
     }

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use crate::{
     keeper::Keeper,
     signal,
-    unit::{Phase, Unit},
+    unit::{Phase, Stage, Unit},
 };
 
 /// How long the kernel may take to end what got the last signal, before it is called a survivor.
@@ -26,7 +26,11 @@ impl Keeper {
         sequence: StopSequence,
     ) -> Result<(), Errno> {
         let now = Instant::now();
-        let Some(unit) = self.units.get_mut(invocation).filter(|unit| !unit.ended) else {
+        let Some(unit) = self
+            .units
+            .get_mut(invocation)
+            .filter(|unit| !unit.has_ended())
+        else {
             return Ok(());
         };
         let asked = timeout(&sequence).and_then(|timeout| now.checked_add(timeout));
@@ -83,9 +87,9 @@ impl Keeper {
         let Some(unit) = self.units.get(invocation) else {
             return;
         };
-        if unit.ended {
+        if unit.has_ended() {
             self.forget_if_done(invocation);
-        } else if unit.exit.is_some() && !unit.exit_told {
+        } else if unit.exit.is_some() && unit.stage == Stage::Running {
             self.main_ended(invocation);
         } else if self.is_empty(unit) {
             self.conclude(invocation, Vec::new());
@@ -108,7 +112,7 @@ impl Keeper {
         let Some(unit) = self.units.get_mut(invocation) else {
             return;
         };
-        unit.exit_told = true;
+        unit.stage = Stage::MainEnded;
         if let Some(exit) = &mut unit.exit {
             exit.left_over = u32::try_from(left_over).unwrap_or(u32::MAX);
             let exit = exit.clone();
@@ -125,7 +129,7 @@ impl Keeper {
         match (phase, mode) {
             // With the main process gone nobody is left who would have been asked politely.
             (Phase::Running | Phase::Terminating { .. }, KillMode::Mixed) => {
-                self.send_last(invocation)
+                self.send_last(invocation);
             }
             (Phase::Running, _) => self.end_rest(invocation),
             (Phase::Terminating { .. } | Phase::Killing { .. }, _) => self.settle(invocation),
@@ -230,7 +234,7 @@ impl Keeper {
         let oom_killed = hierarchy
             .zip(unit.cgroup.as_ref())
             .is_some_and(|(hierarchy, cgroup)| cgroup.oom_killed(hierarchy));
-        unit.ended = true;
+        unit.stage = Stage::Ended;
         if let Some(exit) = &mut unit.exit {
             exit.oom_killed = oom_killed;
             exit.survivors = survivors;
@@ -255,7 +259,7 @@ impl Keeper {
 
     /// Frees what a run that has ended holds, as soon as nothing of it is left.
     pub(crate) fn forget_if_done(&mut self, invocation: &InvocationId) {
-        let Some(unit) = self.units.get(invocation).filter(|unit| unit.ended) else {
+        let Some(unit) = self.units.get(invocation).filter(|unit| unit.has_ended()) else {
             return;
         };
         if !self.is_empty(unit) {
@@ -264,7 +268,7 @@ impl Keeper {
         }
         if let Some(unit) = self.units.get_mut(invocation) {
             self.empty_cgroups.extend(unit.cgroup.take());
-            if unit.acknowledged {
+            if unit.stage == Stage::Acknowledged {
                 self.units.remove(invocation);
             }
         }

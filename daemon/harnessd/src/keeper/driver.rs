@@ -157,14 +157,9 @@ async fn read(shared: &Shared, connection: &mut Connection) -> Closed {
             }
         }
     };
-    let writing = async {
-        link.write().await;
-        // The reader has more to say about a broken connection.
-        std::future::pending().await
-    };
     tokio::select! {
         closed = reading => closed,
-        closed = writing => closed,
+        never = link.write() => match never {},
     }
 }
 

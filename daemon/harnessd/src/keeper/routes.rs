@@ -1,6 +1,6 @@
 //! Which reply and which event goes to whom.
 
-use std::{collections::HashMap, os::fd::OwnedFd, sync::Arc};
+use std::{collections::HashMap, os::fd::OwnedFd, sync::Arc, time::Duration};
 
 use harness_keeper::protocol::{Event, Failure, ListedUnit, Message, Reply, Request};
 use harness_model::InvocationId;
@@ -27,8 +27,8 @@ struct Run {
     events: mpsc::UnboundedSender<ProcessEvent>,
     main_exited: bool,
     final_kill: bool,
-    oom_killed: bool,
     ended: bool,
+    oom_killed: bool,
     /// Nobody wants it: it is stopped, and forgotten at its end.
     disowned: bool,
 }
@@ -231,8 +231,7 @@ impl Routes {
                 Adopted {
                     unit: listed.unit,
                     invocation: listed.invocation,
-                    running_for: harness_model::Timestamp::from(std::time::SystemTime::now())
-                        .since(listed.started_at),
+                    running_for: Duration::from_micros(listed.running_usec),
                     spawned: Spawned {
                         pid: listed.pid,
                         started_at: listed.started_at,
