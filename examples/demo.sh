@@ -13,9 +13,16 @@ TOML
 ctl=(harnessctl --runtime-dir "$place/run")
 
 start() {
-  harnessd --agent demo --config "$place/demo.toml" --state-dir "$place/state" --runtime-dir "$place/run" 2>>"$place/log" &
+  rm -f "$place/notes"
+  mkfifo "$place/notes"
+  harnessd --agent demo --config "$place/demo.toml" --state-dir "$place/state" --runtime-dir "$place/run" 2>"$place/notes" &
   daemon=$!
-  "${ctl[@]}" --wait-ready 30 --json status >/dev/null
+  exec 9<"$place/notes" # held open, so that the daemon's log always has a reader
+  while read -r line <&9; do
+    case $line in *" ready "*) return ;; esac
+  done
+  echo "the daemon did not start" >&2
+  exit 1
 }
 finish() {
   kill -INT "$daemon" 2>/dev/null && wait "$daemon" || true

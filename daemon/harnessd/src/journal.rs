@@ -98,7 +98,7 @@ impl Journal for RecordJournal {
                 Ok(None) => {}
                 // The wake is still held in the record and becomes due with the next start.
                 Err(error) => {
-                    tracing::error!(%unit, %error, "the record did not take what became of a wait")
+                    tracing::error!(%unit, %error, "the record did not take what became of a wait");
                 }
             }
         });

@@ -74,13 +74,14 @@ impl Sockets {
         let mut serving = JoinSet::new();
         serving.spawn(serve_agents(self.mcp, mcp, shutdown, self.bound));
         let keeper = harness.keeper.state();
-        let admins = harness.in_force().loaded.admins.clone();
-        let authority = Arc::new(ControlAuthority::new(&admins, move || {
+        let keepers = move || {
             let pid = keeper.borrow().status.pid;
-            pid.map(|pid| KeeperTree { pid, cgroup: None })
-                .into_iter()
-                .collect()
-        }));
+            let tree = pid.map(|pid| KeeperTree { pid, cgroup: None });
+            tree.into_iter().collect()
+        };
+        let configured = harness.clone();
+        let admins = move || configured.in_force().loaded.admins.clone();
+        let authority = Arc::new(ControlAuthority::new(admins, keepers));
         serving.spawn(async move { control.serve_unix(self.control, authority).await });
         serving
     }

@@ -15,7 +15,7 @@ use super::{Fatal, ports::Ports, start::Started};
 use crate::{
     front::{agent::Agent, http::ControlServer, person::Person},
     harness::Harness,
-    systemd::{Notifier, Watchdog},
+    systemd::{Notifier, Watchdog, control_mode, set_mode},
     turn,
 };
 
@@ -108,7 +108,10 @@ async fn wait(
                 notifier.ready(&harness.status_line());
             }
             Ok(()) = reconfigured.changed() => {
-                if let Err(error) = ports.apply(&harness.in_force().loaded).await {
+                let in_force = harness.in_force();
+                let applied = ports.apply(&in_force.loaded).await;
+                let mode = control_mode(!in_force.loaded.admins.is_empty());
+                if let Err(error) = applied.and(set_mode(&harness.places.control_socket(), mode).map_err(Fatal::from)) {
                     tracing::error!("{error}");
                     harness.set_reload_error(Some(error.to_string()));
                 }

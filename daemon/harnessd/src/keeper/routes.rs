@@ -23,6 +23,10 @@ pub(super) struct Routes {
 }
 
 /// A run and who hears of it.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an event that is told once, in any order"
+)]
 struct Run {
     events: mpsc::UnboundedSender<ProcessEvent>,
     main_exited: bool,

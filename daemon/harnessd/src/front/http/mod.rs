@@ -18,11 +18,9 @@ mod server;
 mod sse;
 mod table;
 mod tasks;
-mod token;
 mod units;
 mod unknown;
 mod wakes;
 
 pub use openapi::document;
 pub use server::{ControlServer, DRAIN};
-pub use token::{Token, TokenError};
