@@ -182,7 +182,7 @@ impl Keeper {
             .units
             .iter()
             .filter(|(_, unit)| {
-                !unit.ended
+                !unit.has_ended()
                     && unit
                         .phase
                         .deadline()

@@ -1,7 +1,5 @@
 //! A keeper of its own for each test, and a blocking client to talk to it.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
-
 use std::{
     collections::VecDeque,
     fs::File,
@@ -29,6 +27,9 @@ static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// A user without any privilege.
 pub(crate) const NOBODY: u32 = 65534;
+
+/// What [`marked`] finds when all is well.
+pub(crate) const NONE: [i32; 0] = [];
 
 pub(crate) struct Keeper {
     pub(crate) directory: PathBuf,
@@ -98,17 +99,17 @@ impl Drop for Keeper {
     }
 }
 
-/// The program, somewhere every user can reach it.
-pub(crate) fn program() -> PathBuf {
-    static PROGRAM: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();
-    PROGRAM
-        .get_or_init(|| {
-            let copy =
-                std::env::temp_dir().join(format!("harness-keeper-program-{}", std::process::id()));
-            std::fs::copy(env!("CARGO_BIN_EXE_harness-keeper"), &copy).unwrap();
-            copy
-        })
-        .clone()
+/// The program, where `user` can reach it.
+pub(crate) fn program(directory: &Path, user: Option<u32>) -> PathBuf {
+    let built = PathBuf::from(env!("CARGO_BIN_EXE_harness-keeper"));
+    if user.is_none() {
+        return built;
+    }
+    let copy = directory.join("harness-keeper");
+    if !copy.exists() {
+        std::fs::copy(built, &copy).unwrap();
+    }
+    copy
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is what the test is about")]
@@ -117,16 +118,17 @@ pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
 }
 
 fn launch(directory: &Path, user: Option<u32>, flags: &[String]) -> Child {
+    let program = program(directory, user);
     let watch = Watch::new(directory);
     let mut command = match user {
-        None => command(program()),
+        None => command(program),
         Some(uid) => {
             let mut command = command("setpriv");
             let ids = [format!("--reuid={uid}"), format!("--regid={uid}")];
             command
                 .args(ids)
                 .args(["--clear-groups", "--inh-caps=-all"])
-                .arg(program());
+                .arg(program);
             command
         }
     };
