@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::context::Place;
 use crate::lexer::{Lexeme, Piece};
+use crate::opaque::{Opaque, Reason};
 use crate::scan::Command;
 use crate::variable::{is_identifier_byte, is_identifier_start};
 use crate::word::Span;
@@ -41,10 +42,12 @@ enum Value {
     Unknown,
 }
 
-#[derive(Debug)]
+/// A value that has to be an integer.
 struct Use {
     value: Value,
     span: Span,
+    /// The command that takes it as a word; none if it is evaluated as an expression.
+    by: Option<&'static str>,
 }
 
 struct Subscript {
@@ -106,11 +109,12 @@ impl Integers {
         self.not_associative.insert(name.to_owned());
     }
 
-    /// The value must be an integer for the command to be understood.
-    pub(crate) fn require_integer(&mut self, text: &Lexeme, span: Span) {
+    /// The words that this becomes are data to the command only if they are integers.
+    pub(crate) fn require_integer(&mut self, text: &Lexeme, by: &'static str, span: Span) {
         self.uses.push(Use {
             value: number(text),
             span,
+            by: Some(by),
         });
     }
 
@@ -124,7 +128,11 @@ impl Integers {
                 }
             }
         }
-        self.uses.push(Use { value, span });
+        self.uses.push(Use {
+            value,
+            span,
+            by: None,
+        });
     }
 
     /// The text is evaluated if it is a subscript of an indexed array.
@@ -155,7 +163,7 @@ impl Integers {
     }
 
     /// Arithmetic whose operands may be more than integers, with the name of one.
-    pub(crate) fn unsafe_uses(&self, commands: &[Command]) -> Vec<(String, Span)> {
+    pub(crate) fn unsafe_uses(&self, commands: &[Command]) -> Vec<Opaque> {
         let unknown = self.unknown_variables();
         let culprit = |value: &Value| match value {
             Value::Unknown => Some("an expansion".to_owned()),
@@ -164,24 +172,32 @@ impl Integers {
                 .find(|name| unknown.contains(name.as_str()) || self.is_foreign(name))
                 .cloned(),
         };
+        let arithmetic = |name: String, span: Span| Opaque {
+            reason: Reason::Arithmetic(name),
+            span,
+        };
         let mut found = Vec::new();
         for each in &self.uses {
-            found.extend(culprit(&each.value).map(|name| (name, each.span)));
+            found.extend(culprit(&each.value).map(|name| match each.by {
+                None => arithmetic(name, each.span),
+                Some(by) => Opaque {
+                    reason: Reason::DynamicVariable(by.to_owned()),
+                    span: each.span,
+                },
+            }));
         }
         for each in &self.subscripts {
             if !self.is_associative(each, commands) {
-                found.extend(culprit(&each.value).map(|name| (name, each.span)));
+                found.extend(culprit(&each.value).map(|name| arithmetic(name, each.span)));
             }
         }
         for (name, values) in &self.assigned {
             if self.attribute.contains(name) || INTEGER_ATTRIBUTE.contains(&name.as_str()) {
-                found.extend(
-                    values
-                        .iter()
-                        .filter_map(|(value, span)| culprit(value).map(|_| (name.clone(), *span))),
-                );
+                let evaluated = values.iter().filter(|(value, _)| culprit(value).is_some());
+                found.extend(evaluated.map(|(_, span)| arithmetic(name.clone(), *span)));
             }
         }
+        found.sort_by_key(|opaque| opaque.span);
         found
     }
 

@@ -183,9 +183,8 @@ pub fn scan_as(text: &str, dialect: Dialect) -> Scan {
 }
 
 fn finished(text: &str, mut found: Findings) -> Scan {
-    for (name, span) in found.integers.unsafe_uses(&found.commands) {
-        found.opaque(Reason::Arithmetic(name), span);
-    }
+    let unsafe_uses = found.integers.unsafe_uses(&found.commands);
+    found.opaque.extend(unsafe_uses);
     let newlines: Vec<usize> = text
         .bytes()
         .enumerate()

@@ -143,7 +143,7 @@ impl Parser<'_, '_> {
             if operand.word.may_be_option() && operand.literal().is_none() {
                 self.found
                     .integers
-                    .require_integer(&operand.lexeme, operand.word.span);
+                    .require_integer(&operand.lexeme, "wait", operand.word.span);
             }
         }
     }

@@ -30,7 +30,9 @@ impl Parser<'_, '_> {
                 WordKind::Dynamic {
                     one_word: false, ..
                 } => {
-                    self.found.integers.require_integer(&operand.lexeme, span);
+                    self.found
+                        .integers
+                        .require_integer(&operand.lexeme, "test", span);
                 }
                 WordKind::Dynamic { one_word: true, .. } => {
                     if operand.word.may_be_option() && next.is_some_and(may_have_subscript) {

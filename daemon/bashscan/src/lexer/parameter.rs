@@ -211,6 +211,11 @@ impl Parser<'_, '_> {
                 Some(b'\'') if quote == Quote::None => self.single_quoted(operand)?,
                 Some(b'\'') => self.doubtful_quote(operand)?,
                 Some(b'"') => self.double_quoted(operand)?,
+                Some(b'$')
+                    if self.peek_at(1) == Some(b'\'') && quote != Quote::None && is_pattern =>
+                {
+                    self.doubtful_ansi_quote(operand)?;
+                }
                 Some(b'$') if self.peek_at(1) == Some(b'\'') && quote != Quote::None => {
                     return Err(self.syntax("a $' quote within double quotes"));
                 }
@@ -238,6 +243,27 @@ impl Parser<'_, '_> {
             .any(|b| matches!(b, b'$' | b'`' | b'}' | b'{' | b'"' | b'\\' | b'\n'))
         {
             return Err(self.syntax("a single quote within \"${…}\""));
+        }
+        Ok(())
+    }
+
+    /// `$'…'` within `"${x%…}"`: bash takes it for a quote. Only simple ones are the same when it
+    /// is not.
+    fn doubtful_ansi_quote(&mut self, operand: &mut Lexeme) -> Walk {
+        let start = self.at + 2;
+        self.ansi_quoted(operand)?;
+        let quoted = self.text.get(start..self.at - 1).unwrap_or_default();
+        let mut escaped = false;
+        for byte in quoted {
+            let strange = if escaped {
+                !byte.is_ascii_alphanumeric()
+            } else {
+                matches!(byte, b'$' | b'`' | b'}' | b'{' | b'"' | b'\n')
+            };
+            if strange {
+                return Err(self.syntax("a $' quote within \"${…}\""));
+            }
+            escaped = !escaped && *byte == b'\\';
         }
         Ok(())
     }
