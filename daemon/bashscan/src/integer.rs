@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use crate::context::Place;
 use crate::lexer::{Lexeme, Piece};
 use crate::opaque::{Opaque, Reason};
-use crate::scan::Command;
+use crate::scan::{Command, Function};
 use crate::variable::{is_identifier_byte, is_identifier_start};
 use crate::word::Span;
 
@@ -66,9 +66,15 @@ pub(crate) struct Integers {
     /// Variables with the integer attribute.
     attribute: HashSet<String>,
     /// Associative arrays, with the index of the command that declares them.
-    associative: Vec<(String, usize)>,
+    associative: HashMap<String, Vec<usize>>,
     /// Declared as something else, or unset, somewhere.
     not_associative: HashSet<String>,
+    /// Arrays of either kind.
+    arrays: HashSet<String>,
+    /// Whose value would be read as code if they were arrays.
+    not_arrays: Vec<(String, Span)>,
+    /// Unset by a command that removes a function if there is no such variable.
+    unset: Vec<(String, Span)>,
 }
 
 impl Integers {
@@ -101,12 +107,56 @@ impl Integers {
 
     /// `declare -A`, by the command of this index.
     pub(crate) fn associative(&mut self, name: &str, command: usize) {
-        self.associative.push((name.to_owned(), command));
+        self.associative
+            .entry(name.to_owned())
+            .or_default()
+            .push(command);
     }
 
     /// Declared without `-A`, or unset: subscripts may be arithmetic again.
     pub(crate) fn not_associative(&mut self, name: &str) {
         self.not_associative.insert(name.to_owned());
+    }
+
+    /// The variable is an array.
+    pub(crate) fn is_array(&mut self, name: &str) {
+        self.arrays.insert(name.to_owned());
+    }
+
+    /// The command is understood only if the variable is no array.
+    pub(crate) fn not_array(&mut self, name: &str, span: Span) {
+        self.not_arrays.push((name.to_owned(), span));
+    }
+
+    /// `unset NAME`
+    pub(crate) fn unset(&mut self, name: &str, span: Span) {
+        self.not_associative(name);
+        self.unset.push((name.to_owned(), span));
+    }
+
+    /// Declarations that read a value as code, and functions that are removed.
+    fn changed_meanings(&self, functions: &[Function]) -> Vec<Opaque> {
+        let functions: HashSet<&str> = functions
+            .iter()
+            .map(|function| function.name.as_str())
+            .collect();
+        let lists = self
+            .not_arrays
+            .iter()
+            .filter(|(name, _)| self.arrays.contains(name))
+            .map(|(name, span)| Opaque {
+                reason: Reason::Code(name.clone()),
+                span: *span,
+            });
+        let removed = self
+            .unset
+            .iter()
+            .filter(|(name, _)| functions.contains(name.as_str()))
+            .map(|(_, span)| Opaque {
+                reason: Reason::ShellState("unset".to_owned()),
+                span: *span,
+            });
+        lists.chain(removed).collect()
     }
 
     /// The words that this becomes are data to the command only if they are integers.
@@ -163,7 +213,7 @@ impl Integers {
     }
 
     /// Arithmetic whose operands may be more than integers, with the name of one.
-    pub(crate) fn unsafe_uses(&self, commands: &[Command]) -> Vec<Opaque> {
+    pub(crate) fn unsafe_uses(&self, commands: &[Command], functions: &[Function]) -> Vec<Opaque> {
         let unknown = self.unknown_variables();
         let culprit = |value: &Value| match value {
             Value::Unknown => Some("an expansion".to_owned()),
@@ -176,7 +226,7 @@ impl Integers {
             reason: Reason::Arithmetic(name),
             span,
         };
-        let mut found = Vec::new();
+        let mut found = self.changed_meanings(functions);
         for each in &self.uses {
             found.extend(culprit(&each.value).map(|name| match each.by {
                 None => arithmetic(name, each.span),
@@ -211,15 +261,16 @@ impl Integers {
         !self.not_associative.contains(&subscript.name)
             && self
                 .associative
-                .iter()
-                .filter(|(name, _)| *name == subscript.name)
-                .any(|(_, command)| {
-                    commands.get(*command).is_some_and(|command| {
-                        let context = &command.context;
-                        let here = context.is_only_in(Place::Function)
-                            && context.function() == subscript.function.as_deref();
-                        (context.is_script_level() || here)
-                            && command.span.start <= subscript.span.start
+                .get(&subscript.name)
+                .is_some_and(|declared| {
+                    declared.iter().any(|command| {
+                        commands.get(*command).is_some_and(|command| {
+                            let context = &command.context;
+                            let here = context.is_only_in(Place::Function)
+                                && context.function() == subscript.function.as_deref();
+                            (context.is_script_level() || here)
+                                && command.span.start <= subscript.span.start
+                        })
                     })
                 })
     }

@@ -175,15 +175,24 @@ pub fn scan_as(text: &str, dialect: Dialect) -> Scan {
     let mut parser = Parser::new(text.as_bytes(), Origin::Offset(0), &mut found, dialect);
     // A stop has left its reason among the findings.
     let stopped = parser.whole_region(Region::Code).is_err();
-    if !stopped && found.commands.is_empty() && found.functions.is_empty() && found.expressions == 0
-    {
+    let is_empty =
+        found.commands.is_empty() && found.functions.is_empty() && found.expressions == 0;
+    if !stopped && is_empty && !has_only_comments(text) {
         found.opaque(Reason::Nothing, whole);
     }
     finished(text, found)
 }
 
+fn has_only_comments(text: &str) -> bool {
+    text.split('\n')
+        .map(|line| line.trim_matches([' ', '\t']))
+        .all(|line| line.is_empty() || line.starts_with('#'))
+}
+
 fn finished(text: &str, mut found: Findings) -> Scan {
-    let unsafe_uses = found.integers.unsafe_uses(&found.commands);
+    let unsafe_uses = found
+        .integers
+        .unsafe_uses(&found.commands, &found.functions);
     found.opaque.extend(unsafe_uses);
     let newlines: Vec<usize> = text
         .bytes()

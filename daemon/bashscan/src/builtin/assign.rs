@@ -19,6 +19,9 @@ impl Parser<'_, '_> {
                     self.found.opaque(Reason::Variable(name.to_owned()), span);
                 }
                 self.found.integers.assign_unknown(name, span);
+                if matches!(builtin, "read" | "mapfile" | "readarray") {
+                    self.found.integers.is_array(name);
+                }
             }
             _ => self
                 .found
@@ -99,21 +102,11 @@ impl Parser<'_, '_> {
                 continue;
             };
             let name = name.split('[').next().unwrap_or(name);
-            // Without -v a function of that name is removed if there is no such variable.
-            if self
-                .found
-                .functions
-                .iter()
-                .any(|function| function.name == name)
-            {
-                self.found
-                    .opaque(Reason::ShellState("unset".to_owned()), operand.word.span);
-            }
             if crate::variable::affects_shell(name) {
                 self.found
                     .opaque(Reason::Variable(name.to_owned()), operand.word.span);
             }
-            self.found.integers.not_associative(name);
+            self.found.integers.unset(name, operand.word.span);
         }
     }
 

@@ -1,7 +1,7 @@
 //! `declare`, `typeset`, `local`, `readonly`, `export`.
 
 use super::Argument;
-use crate::lexer::Parser;
+use crate::lexer::{Lexeme, Parser};
 use crate::opaque::Reason;
 use crate::scan::Dialect;
 use crate::variable::{
@@ -20,6 +20,7 @@ pub(crate) fn is_declaration(name: &str) -> bool {
 struct Attributes {
     exports: bool,
     integer: bool,
+    array: bool,
     associative: bool,
 }
 
@@ -71,11 +72,37 @@ impl Parser<'_, '_> {
                 'x' => attributes.exports = sets,
                 'i' => attributes.integer = sets,
                 'A' => attributes.associative = sets,
-                'a' | 'f' | 'F' | 'g' | 'I' | 'l' | 'p' | 'r' | 't' | 'u' => {}
+                'a' => attributes.array = sets,
+                'f' | 'F' | 'g' | 'I' | 'l' | 'p' | 'r' | 't' | 'u' => {}
                 _ => self
                     .found
                     .opaque(Reason::ShellState(builtin.to_owned()), operand.word.span),
             }
+        }
+    }
+
+    /// Of an array, a value that begins with a parenthesis is read again as a list, with all
+    /// substitutions in it, wherever it came from.
+    fn list_in_value(
+        &mut self,
+        builtin: &str,
+        name: &str,
+        value: &Lexeme,
+        attributes: &Attributes,
+        operand: &Argument,
+    ) {
+        let span = operand.word.span;
+        let may_be_list = match value.constant() {
+            Some(text) => text.starts_with('('),
+            None => value.prefix().is_empty() || value.prefix().starts_with('('),
+        };
+        if !may_be_list || builtin == "export" {
+            return;
+        }
+        if attributes.array || attributes.associative || value.prefix().starts_with('(') {
+            self.found.opaque(Reason::Code(builtin.to_owned()), span);
+        } else if !value.is_integer() {
+            self.found.integers.not_array(name, span);
         }
     }
 
@@ -111,19 +138,25 @@ impl Parser<'_, '_> {
         if attributes.integer {
             self.found.integers.integer_attribute(name);
         }
+        if attributes.associative || attributes.array {
+            self.found.integers.is_array(name);
+        }
         if attributes.associative {
             let command = self.found.commands.len().saturating_sub(1);
             self.found.integers.associative(name, command);
         } else if builtin != "export" && builtin != "readonly" {
             self.found.integers.not_associative(name);
         }
-        let constant = value.as_ref().and_then(crate::lexer::Lexeme::constant);
+        let constant = value.as_ref().and_then(Lexeme::constant);
         let plain_locale = is_locale(name) && constant.as_deref().is_some_and(is_plain_locale);
         if let Some(value) = &value {
             let context = self.context.clone();
             self.found.assigned(name, &context, span);
-            if !is_array {
+            if is_array {
+                self.found.integers.is_array(name);
+            } else {
                 self.found.integers.assign(name, value, span);
+                self.list_in_value(builtin, name, value, attributes, operand);
             }
             if affects_shell(name) || (is_locale(name) && !plain_locale) {
                 self.found.opaque(Reason::Variable(name.to_owned()), span);

@@ -118,11 +118,14 @@ impl Parser<'_, '_> {
             return Ok(());
         }
         let first = self.found.commands.len();
-        let mut has_more = self.pipeline_stage(first)?;
+        let mut has_more = self.pipeline_stage()?;
+        if has_more {
+            self.found.mark(first, Some(Place::Pipeline), false);
+        }
         while has_more {
             let stage = self.found.commands.len();
-            has_more = self.pipeline_stage(first)?;
-            self.found.mark(stage, None, true);
+            has_more = self.pipeline_stage()?;
+            self.found.mark(stage, Some(Place::Pipeline), true);
         }
         Ok(())
     }
@@ -167,7 +170,7 @@ impl Parser<'_, '_> {
     }
 
     /// One command of a pipeline; whether another follows.
-    fn pipeline_stage(&mut self, first: usize) -> Walk<bool> {
+    fn pipeline_stage(&mut self) -> Walk<bool> {
         self.deeper(Self::command)?;
         self.blanks_and_comment();
         if self.peek() != Some(b'|') || self.peek_at(1) == Some(b'|') {
@@ -179,7 +182,6 @@ impl Parser<'_, '_> {
             self.at += 1;
         }
         self.operator_ends()?;
-        self.found.mark(first, Some(Place::Pipeline), false);
         self.blank_lines()?;
         Ok(true)
     }

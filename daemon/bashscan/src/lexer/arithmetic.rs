@@ -48,7 +48,7 @@ impl Parser<'_, '_> {
         let start = self.at;
         self.at += 1;
         let mut text = Lexeme::default();
-        self.deeper(|this| this.subscript_text(&mut text))?;
+        self.operand_of(|this| this.subscript_text(&mut text))?;
         let constant = text.constant();
         if constant
             .as_deref()
@@ -95,7 +95,7 @@ impl Parser<'_, '_> {
     fn evaluated(&mut self, end: End) -> Walk {
         let start = self.at;
         let mut text = Lexeme::default();
-        self.deeper(|this| this.expression(end, &mut text))?;
+        self.operand_of(|this| this.expression(end, &mut text))?;
         let span = self.span(start, self.at);
         self.found.integers.evaluate(&text, span);
         if self

@@ -91,6 +91,7 @@ impl Parser<'_, '_> {
         let context = self.context.within(place);
         let outer_pending = std::mem::take(&mut self.pending);
         let outer_in = std::mem::replace(&mut self.in_substitution, true);
+        let outer_operand = std::mem::replace(&mut self.in_operand, false);
         self.deeper(|this| {
             this.within(context, |this| {
                 this.list()?;
@@ -106,6 +107,7 @@ impl Parser<'_, '_> {
         })?;
         self.pending = outer_pending;
         self.in_substitution = outer_in;
+        self.in_operand = outer_operand;
         Ok(())
     }
 
@@ -114,7 +116,13 @@ impl Parser<'_, '_> {
         self.bash_only("a process substitution in a POSIX shell")?;
         self.entered.push(self.at);
         self.at += 2;
+        let start = self.at;
         self.substitution(Place::ProcessSubstitution)?;
+        let inner = self.text.get(start..self.at - 1).unwrap_or_default();
+        if inner.trim_ascii().is_empty() {
+            // The word vanishes.
+            return Err(self.syntax("an empty process substitution"));
+        }
         word.expansion(Piece::Unknown, false);
         Ok(())
     }
@@ -149,6 +157,10 @@ impl Parser<'_, '_> {
                     self.at += 1;
                 }
             }
+        }
+        let raw = self.text.get(start..self.at).unwrap_or_default();
+        if self.in_operand && raw.contains(&b'\\') {
+            return Err(self.syntax("a backslash in backticks within another expansion"));
         }
         self.at += 1;
         let origin = if changed {

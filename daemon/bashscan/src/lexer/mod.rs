@@ -70,6 +70,8 @@ pub(crate) struct Parser<'t, 'f> {
     pub(crate) pending: Vec<Pending>,
     /// Within `$(…)` or `<(…)` of this region.
     pub(crate) in_substitution: bool,
+    /// Within `${…}`, arithmetic or a subscript: bash removes backslashes more than once there.
+    pub(crate) in_operand: bool,
     /// Where a substitution was entered, to be compared with the second reading.
     pub(crate) entered: Vec<usize>,
     depth: usize,
@@ -92,6 +94,7 @@ impl<'t, 'f> Parser<'t, 'f> {
             dialect,
             pending: Vec::new(),
             in_substitution: false,
+            in_operand: false,
             entered: Vec::new(),
             depth: 0,
             regions: 0,
@@ -182,6 +185,14 @@ impl<'t, 'f> Parser<'t, 'f> {
         let outer = std::mem::replace(&mut self.context, context);
         let result = read(self);
         self.context = outer;
+        result
+    }
+
+    /// Reads the inside of an expansion.
+    pub(crate) fn operand_of<T>(&mut self, read: impl FnOnce(&mut Self) -> Walk<T>) -> Walk<T> {
+        let outer = std::mem::replace(&mut self.in_operand, true);
+        let result = self.deeper(read);
+        self.in_operand = outer;
         result
     }
 

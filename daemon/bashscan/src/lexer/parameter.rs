@@ -20,7 +20,7 @@ impl Parser<'_, '_> {
     pub(super) fn parameter(&mut self, word: &mut Lexeme, quote: Quote) -> Walk {
         let start = self.at;
         self.at += 2;
-        self.deeper(|this| {
+        self.operand_of(|this| {
             if this.number_of(word, quote)? {
                 return Ok(());
             }
@@ -210,7 +210,7 @@ impl Parser<'_, '_> {
                 }
                 Some(b'\'') if quote == Quote::None => self.single_quoted(operand)?,
                 Some(b'\'') => self.doubtful_quote(operand)?,
-                Some(b'"') => self.double_quoted(operand)?,
+                Some(b'"') => self.inner_double_quote(operand, quote)?,
                 Some(b'$')
                     if self.peek_at(1) == Some(b'\'') && quote != Quote::None && is_pattern =>
                 {
@@ -243,6 +243,18 @@ impl Parser<'_, '_> {
             .any(|b| matches!(b, b'$' | b'`' | b'}' | b'{' | b'"' | b'\\' | b'\n'))
         {
             return Err(self.syntax("a single quote within \"${…}\""));
+        }
+        Ok(())
+    }
+
+    /// A double quote within `${…}`. If quotes surround that already, backslashes in it are removed
+    /// once more before the expansions in it are read.
+    fn inner_double_quote(&mut self, operand: &mut Lexeme, quote: Quote) -> Walk {
+        let start = self.at;
+        self.double_quoted(operand)?;
+        let raw = self.text.get(start..self.at).unwrap_or_default();
+        if quote != Quote::None && raw.contains(&b'\\') {
+            return Err(self.syntax("a backslash in quotes within \"${…}\""));
         }
         Ok(())
     }

@@ -174,6 +174,7 @@ impl Parser<'_, '_> {
         self.at += name.len();
         let has_subscript = self.peek() == Some(b'[');
         if has_subscript {
+            self.found.integers.is_array(&name);
             self.subscript(&name)?;
         }
         let appends = self.peek() == Some(b'+') && self.peek_at(1) == Some(b'=');
@@ -192,6 +193,7 @@ impl Parser<'_, '_> {
             if has_subscript {
                 return Err(self.syntax("a list assigned to an element"));
             }
+            self.found.integers.is_array(&name);
             self.array(&name)?;
             return Ok(Assigned {
                 name,
