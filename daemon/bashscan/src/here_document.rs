@@ -113,15 +113,11 @@ impl Parser<'_, '_> {
         }
         let context = self.context.clone();
         let (text, dialect) = (self.text, self.dialect);
-        match stripped {
-            Some(body) => {
-                let origin = Origin::Fixed(self.span(start, end));
-                self.inner_region(&body, origin, Region::Body, context, dialect)
-            }
-            None => {
-                let body = text.get(start..end).unwrap_or_default();
-                self.inner_region(body, self.origin_at(start), Region::Body, context, dialect)
-            }
+        if let Some(body) = stripped {
+            let origin = Origin::Fixed(self.span(start, end));
+            return self.inner_region(&body, origin, Region::Body, context, dialect);
         }
+        let body = text.get(start..end).unwrap_or_default();
+        self.inner_region(body, self.origin_at(start), Region::Body, context, dialect)
     }
 }

@@ -204,11 +204,10 @@ impl Integers {
     }
 
     /// The result of `${name:-operand}`.
-    pub(crate) fn either(&mut self, name: &str, operand: &Lexeme) -> Piece {
+    pub(crate) fn either(name: &str, operand: &Lexeme) -> Piece {
         match number(operand) {
-            Value::Unknown => Piece::Unknown,
             Value::Depends(names) if names.is_empty() => Piece::Variable(name.to_owned()),
-            Value::Depends(_) => Piece::Unknown,
+            Value::Depends(_) | Value::Unknown => Piece::Unknown,
         }
     }
 

@@ -75,12 +75,12 @@ impl Recount<'_> {
             (b'`', _) => self.backtick()?,
             (b'$', _) => self.dollar(top)?,
             (b'"', Frame::Double) | (b'}', Frame::Brace { .. }) | (b']', Frame::Bracket(0)) => {
-                self.pop(1)
+                self.pop(1);
             }
             (b')', Frame::Arithmetic(0)) => self.pop(2),
             (b'\'', Frame::Brace { quoted: false }) => self.single()?,
             (b'"', Frame::Brace { .. } | Frame::Arithmetic(_) | Frame::Bracket(_)) => {
-                self.push(Frame::Double, 1)
+                self.push(Frame::Double, 1);
             }
             (b'(', Frame::Arithmetic(open)) => self.replace(Frame::Arithmetic(open + 1)),
             (b')', Frame::Arithmetic(open)) => self.replace(Frame::Arithmetic(open - 1)),

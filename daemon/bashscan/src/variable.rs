@@ -149,11 +149,9 @@ pub(crate) fn is_locale(name: &str) -> bool {
 
 /// A locale whose character set is ASCII or UTF-8.
 pub(crate) fn is_plain_locale(value: &str) -> bool {
+    let codeset = value.rsplit('.').next().unwrap_or(value);
     matches!(value, "" | "C" | "POSIX")
-        || value
-            .to_ascii_lowercase()
-            .replace('-', "")
-            .ends_with(".utf8")
+        || (codeset != value && matches!(codeset, "UTF-8" | "utf8" | "utf-8" | "UTF8"))
 }
 
 /// `[A-Za-z_][A-Za-z0-9_]*`

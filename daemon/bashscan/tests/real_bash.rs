@@ -135,7 +135,7 @@ fn soup(random: &mut Random) -> String {
     let mut script = String::new();
     for _ in 0..=random.below(14) {
         if random.below(3) == 0 {
-            script.push_str(&format!("k{} ", random.below(STUBS)));
+            script = format!("{script}k{} ", random.below(STUBS));
         } else {
             script.push_str(random.pick(SOUP));
         }
@@ -175,7 +175,7 @@ impl Grammar<'_> {
                 .to_owned();
         }
         let d = depth - 1;
-        match self.random.below(22) {
+        match self.random.below(26) {
             0 => format!("$({})", self.list(d)),
             1 => format!("\"$({})\"", self.list(d)),
             2 => format!("`{}`", self.simple(0)),
@@ -199,6 +199,11 @@ impl Grammar<'_> {
             17 => format!("$(cat=1; {} # it's )\n)", self.list(d)),
             18 => format!("$({} <<E\n$({})\nE\n)", self.simple(0), self.list(d)),
             19 => format!("${{a[$(({}))]:-{}}}", self.random.below(3), self.word(d)),
+            20 => format!("\"${{x:-\"{}\"}}\"", self.word(d).replace('"', "")),
+            21 => format!(
+                "`{} \\; \\\\ \\`k3\\` \\$(k4) \"a\"`",
+                self.simple(0).replace('`', "")
+            ),
             _ => self.word(0),
         }
     }
@@ -206,7 +211,7 @@ impl Grammar<'_> {
     fn simple(&mut self, depth: usize) -> String {
         let mut text = String::new();
         match self.random.below(10) {
-            0 => text.push_str(&format!("a={} ", self.word(depth))),
+            0 => text = format!("a={} ", self.word(depth)),
             1 => text.push_str("> o "),
             2 => text.push_str("command "),
             3 => text.push_str("a=1 b+=2 "),
@@ -219,7 +224,7 @@ impl Grammar<'_> {
         }
         match self.random.below(12) {
             0 => text.push_str(" 2>&1"),
-            1 => text.push_str(&format!(" <<< {}", self.word(depth))),
+            1 => text = format!("{text} <<< {}", self.word(depth)),
             2 => text.push_str(" > o"),
             _ => {}
         }

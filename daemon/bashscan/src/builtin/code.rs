@@ -26,19 +26,29 @@ impl Parser<'_, '_> {
         )
     }
 
+    /// The same for a text that is known or not.
+    pub(crate) fn code_or_opaque(
+        &mut self,
+        name: &str,
+        text: Option<&str>,
+        dialect: Dialect,
+        span: Span,
+    ) -> Walk {
+        if let Some(text) = text {
+            return self.code(name, text, dialect, span);
+        }
+        self.found.opaque(Reason::Code(name.to_owned()), span);
+        Ok(())
+    }
+
     pub(super) fn eval(&mut self, operands: &[Argument], span: Span) -> Walk {
         let operands = match operands.first().and_then(Argument::literal) {
             Some("--") => operands.get(1..).unwrap_or_default(),
             _ => operands,
         };
         let words: Option<Vec<&str>> = operands.iter().map(Argument::literal).collect();
-        match words {
-            Some(words) => self.code("eval", &words.join(" "), self.dialect, span),
-            None => {
-                self.found.opaque(Reason::Code("eval".to_owned()), span);
-                Ok(())
-            }
-        }
+        let text = words.map(|words| words.join(" "));
+        self.code_or_opaque("eval", text.as_deref(), self.dialect, span)
     }
 
     pub(super) fn source(&mut self, name: &str, operands: &[Argument], span: Span) {

@@ -7,6 +7,7 @@ use crate::scan::Dialect;
 use crate::variable::{
     affects_programs, affects_shell, is_locale, is_plain_locale, is_plain_reference,
 };
+use crate::word::WordKind;
 
 /// Builtins whose arguments are read as assignments.
 pub(crate) fn is_declaration(name: &str) -> bool {
@@ -17,6 +18,10 @@ pub(crate) fn is_declaration(name: &str) -> bool {
 }
 
 #[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the attributes of bash are independent"
+)]
 struct Attributes {
     exports: bool,
     integer: bool,
@@ -134,7 +139,8 @@ impl Parser<'_, '_> {
         }
         let name = name.split('[').next().unwrap_or(&name);
         // Of an array the elements were seen when it was read.
-        let is_array = operand.literal().is_none() && operand.lexeme.constant().is_some();
+        let is_array = matches!(operand.word.kind, WordKind::Dynamic { .. })
+            && operand.lexeme.constant().is_some();
         if attributes.integer {
             self.found.integers.integer_attribute(name);
         }

@@ -77,9 +77,8 @@ impl Parser<'_, '_> {
                         letters.chars().all(is_harmless_letter)
                     }
                 }
-                Some(_) => return,
                 None if operand.word.may_be_option() => false,
-                None => return,
+                Some(_) | None => return,
             };
             if !harmless {
                 self.found

@@ -78,6 +78,8 @@ impl Parser<'_, '_> {
                 Ok(true)
             }
             (Some(b'\n'), _) => Ok(true),
+            // `{ while a; do b; done }`: only behind a compound command can one stand here.
+            _ if self.keyword().is_some_and(Keyword::closes) => Ok(false),
             _ => Err(self.syntax("a word or parenthesis where a command should have ended")),
         }
     }

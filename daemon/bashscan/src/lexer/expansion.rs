@@ -35,7 +35,14 @@ impl Parser<'_, '_> {
             }
             Some(b'{') => self.parameter(word, quote),
             Some(b'\'') if unquoted => self.ansi_quoted(word),
-            Some(b'"') if unquoted => Err(self.syntax("a $\" quote, which may be translated")),
+            Some(b'"') if unquoted => {
+                // A translation, which is text of somebody else's, takes its place.
+                self.note(Reason::Code("$\"…\"".to_owned()), self.at);
+                self.at += 1;
+                self.double_quoted(word)?;
+                word.expansion(Piece::Unknown, false);
+                Ok(())
+            }
             Some(b'\\') if self.peek_at(2) == Some(b'\n') => {
                 Err(self.syntax("a line continuation behind a dollar sign"))
             }
@@ -59,9 +66,8 @@ impl Parser<'_, '_> {
     /// `$1`, `$@`, `$?` …, or a dollar sign that begins nothing.
     fn special(&mut self, byte: u8, word: &mut Lexeme, unquoted: bool) {
         match byte {
-            b'0'..=b'9' | b'-' => word.expansion(Piece::Unknown, unquoted),
+            b'0'..=b'9' | b'-' | b'*' => word.expansion(Piece::Unknown, unquoted),
             b'@' => word.expansion(Piece::Unknown, true),
-            b'*' => word.expansion(Piece::Unknown, unquoted),
             b'#' | b'?' | b'$' | b'!' => word.expansion(Piece::Integer, unquoted),
             _ => return self.literal_dollar(word),
         }

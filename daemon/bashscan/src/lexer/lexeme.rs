@@ -17,6 +17,10 @@ pub(crate) enum Piece {
 
 /// A word, or the text of an expression, with what its expansions are.
 #[derive(Debug, Clone, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "properties of a word that are independent"
+)]
 pub(crate) struct Lexeme {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) start: usize,

@@ -1,6 +1,7 @@
 //! Parameter expansion: `${…}`.
 
 use super::{Lexeme, Parser, Piece, Quote, Walk};
+use crate::integer::Integers;
 use crate::opaque::Reason;
 use crate::variable::is_identifier_start;
 
@@ -193,7 +194,7 @@ impl Parser<'_, '_> {
             word.expansion(Piece::Unknown, splits);
         } else {
             // Either the variable or the operand: an integer if both are.
-            let piece = self.found.integers.either(&parameter.name, &operand);
+            let piece = Integers::either(&parameter.name, &operand);
             word.expansion(piece, splits);
         }
         Ok(())
@@ -224,7 +225,7 @@ impl Parser<'_, '_> {
                 }
                 Some(b'\\') if quote == Quote::None => self.backslash_any(operand),
                 Some(b'\\') if self.peek_at(1) == Some(b'}') || is_pattern => {
-                    self.backslash_any(operand)
+                    self.backslash_any(operand);
                 }
                 Some(b'$') => self.dollar(operand, quote)?,
                 Some(_) => self.quoted_part(operand, quote)?,

@@ -68,15 +68,14 @@ impl Parser<'_, '_> {
         let mut bracket = false;
         while let Some(byte) = self.peek() {
             match byte {
-                b' ' | b'\t' | b'\n' | b';' | b'&' | b')' => break,
-                b'|' if mode != WordMode::Regex => break,
                 b'(' if mode == WordMode::Regex
                     || (mode == WordMode::Condition && self.after_extglob(start)) =>
                 {
                     word.pattern = true;
                     self.deeper(|this| this.pattern_group(word))?;
                 }
-                b'(' => break,
+                b' ' | b'\t' | b'\n' | b';' | b'&' | b'(' | b')' => break,
+                b'|' if mode != WordMode::Regex => break,
                 b'<' | b'>' => {
                     if self.peek_at(1) != Some(b'(') {
                         break;

@@ -93,10 +93,9 @@ fn command_length(words: &[Argument]) -> Option<usize> {
         match word.literal() {
             Some(";") => return Some(at),
             Some("+") if before == Some("{}") => return Some(at),
-            Some(_) => {}
             // It could be the end of the command.
             None if !word.word.is_one_word() || word.word.prefix().is_empty() => return None,
-            None => {}
+            Some(_) | None => {}
         }
     }
     None

@@ -24,15 +24,10 @@ impl Parser<'_, '_> {
             Dialect::Posix
         };
         match called(arguments, &mut dialect) {
-            Called::Text(text) => match text.literal() {
-                Some(code) => {
-                    self.code(program, code, dialect, span_of(std::slice::from_ref(text)))
-                }
-                None => {
-                    self.found.opaque(Reason::Code(program.to_owned()), span);
-                    Ok(())
-                }
-            },
+            Called::Text(text) => {
+                let span = span_of(std::slice::from_ref(text));
+                self.code_or_opaque(program, text.literal(), dialect, span)
+            }
             Called::File => Ok(()),
             Called::Unclear => {
                 self.found.opaque(Reason::Code(program.to_owned()), span);

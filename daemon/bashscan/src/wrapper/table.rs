@@ -52,7 +52,7 @@ const SPECS: &[Spec] = &[
     Spec {
         name: "sudo",
         flags: "ABbEHknPS",
-        values: "CghprtTuU",
+        values: "CgprtTuU",
         long_flags: &[
             "askpass",
             "background",

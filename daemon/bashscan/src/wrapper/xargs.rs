@@ -101,12 +101,9 @@ impl Parser<'_, '_> {
             return Ok(());
         };
         let options = arguments.get(1..at).unwrap_or_default();
-        let replaced = match replacement(options) {
-            Ok(replaced) => replaced,
-            Err(()) => {
-                self.not_understood("xargs", span);
-                return Ok(());
-            }
+        let Ok(replaced) = replacement(options) else {
+            self.not_understood("xargs", span);
+            return Ok(());
         };
         let command = arguments.get(at..).unwrap_or_default();
         if command.is_empty() {
@@ -141,13 +138,8 @@ impl Parser<'_, '_> {
                 .map(Argument::literal)
                 .collect::<Option<Vec<&str>>>()
         });
-        match words {
-            Some(words) => self.code("watch", &words.join(" "), Dialect::Posix, span),
-            None => {
-                self.not_understood("watch", span);
-                Ok(())
-            }
-        }
+        let text = words.map(|words| words.join(" "));
+        self.code_or_opaque("watch", text.as_deref(), Dialect::Posix, span)
     }
 
     /// `script -c COMMAND`; without a command it starts a shell.
@@ -159,16 +151,10 @@ impl Parser<'_, '_> {
         let at = options
             .iter()
             .position(|option| matches!(option.literal(), Some("-c" | "--command" | "-qc")));
-        match at
+        let text = at
             .and_then(|at| options.get(at + 1))
-            .and_then(Argument::literal)
-        {
-            Some(text) => self.code("script", text, Dialect::Posix, span),
-            None => {
-                self.not_understood("script", span);
-                Ok(())
-            }
-        }
+            .and_then(Argument::literal);
+        self.code_or_opaque("script", text, Dialect::Posix, span)
     }
 
     /// `flock [options] FILE COMMAND …`, `flock [options] FILE -c TEXT`, `flock [options] NUMBER`.
@@ -181,13 +167,7 @@ impl Parser<'_, '_> {
                 if file.word.is_one_word()
                     && matches!(command.literal(), Some("-c" | "--command")) =>
             {
-                match text.literal() {
-                    Some(text) => self.code("flock", text, Dialect::Posix, span),
-                    None => {
-                        self.not_understood("flock", span);
-                        Ok(())
-                    }
-                }
+                self.code_or_opaque("flock", text.literal(), Dialect::Posix, span)
             }
             [file, command, ..]
                 if file.word.is_one_word()

@@ -1,5 +1,6 @@
 //! A small random generator and a bash that can run nothing but stubs.
 #![allow(dead_code, reason = "each test uses a part of it")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -7,7 +8,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// SplitMix64: deterministic, so that a failure can be repeated by its seed.
+/// `SplitMix64`: deterministic, so that a failure can be repeated by its seed.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -118,9 +119,9 @@ fn empty(directory: &Path) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            fs::remove_dir_all(&path).unwrap()
+            fs::remove_dir_all(&path).unwrap();
         } else {
-            fs::remove_file(&path).unwrap()
+            fs::remove_file(&path).unwrap();
         }
     }
 }
