@@ -28,6 +28,29 @@ const KEPT_BY_BASH: &[&str] = &[
     "BASH_SUBSHELL",
 ];
 
+/// Variables to which bash itself assigns text that a script can choose, whatever the script assigns.
+const SET_BY_BASH: &[&str] = &[
+    "_",
+    "REPLY",
+    "OPTARG",
+    "PWD",
+    "OLDPWD",
+    "FUNCNAME",
+    "DIRSTACK",
+    "MAPFILE",
+    "COPROC",
+    "HOSTNAME",
+    "COMP_LINE",
+    "COMP_WORDS",
+    "COMPREPLY",
+    "READLINE_LINE",
+    "LINES",
+    "COLUMNS",
+    "GROUPS",
+    "PIPESTATUS",
+    "EPOCHREALTIME",
+];
+
 /// Whose value is evaluated when it is assigned.
 const INTEGER_ATTRIBUTE: &[&str] = &[
     "RANDOM", "SRANDOM", "OPTIND", "SECONDS", "LINENO", "UID", "EUID", "HISTCMD",
@@ -250,8 +273,11 @@ impl Integers {
         found
     }
 
-    /// Never assigned: it comes from outside, if it is set at all.
+    /// Never assigned, or by the shell too: it comes from outside, if it is set at all.
     fn is_foreign(&self, name: &str) -> bool {
+        if SET_BY_BASH.contains(&name) {
+            return true;
+        }
         !self.assigned.contains_key(name) && !KEPT_BY_BASH.contains(&name)
     }
 

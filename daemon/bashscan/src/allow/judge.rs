@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 use super::pattern::Pattern;
 use crate::opaque::{Opaque, Reason};
 use crate::scan::{Command, Redirection, Scan, scan};
-use crate::word::{Span, WordKind};
+use crate::word::{Span, Word, WordKind};
 
 /// Where the script will run.
 #[derive(Debug, Clone, Copy)]
@@ -139,12 +139,17 @@ fn not_listed(text: &str, span: Span) -> Verdict {
 
 /// Behind such a command a relative name is not known any more.
 fn changes_directory(command: &Command) -> bool {
-    matches!(command.name(), Some("cd" | "pushd" | "popd"))
-        || command.context.wrapper().is_some()
-            && command
-                .words
-                .iter()
-                .any(|w| matches!(w.literal(), Some("cd" | "pushd" | "popd")))
+    let moves = |word: &Word| matches!(word.literal(), Some("cd" | "pushd" | "popd"));
+    let program = command.name().and_then(|name| name.rsplit('/').next());
+    match program {
+        Some("find") => command
+            .words
+            .iter()
+            .any(|w| matches!(w.literal(), Some("-execdir" | "-okdir"))),
+        Some("cd" | "pushd" | "popd") => true,
+        Some("builtin" | "command" | "eval") => command.words.iter().any(moves),
+        Some(_) | None => command.context.wrapper().is_some() && command.words.iter().any(moves),
+    }
 }
 
 /// Whether the file may be written: a literal name below the workspace, with no `..` in it and not

@@ -194,6 +194,12 @@ impl Parser<'_, '_> {
             }
             self.found.integers.is_array(&name);
             self.array(&name)?;
+            if self
+                .peek()
+                .is_some_and(|b| !matches!(b, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')'))
+            {
+                return Err(self.syntax("a word that goes on behind an array"));
+            }
             return Ok(Assigned {
                 name,
                 constant: None,

@@ -73,6 +73,9 @@ impl Parser<'_, '_> {
             .literal()
             .and_then(|text| text.split_once('='))
             .map(|(_, value)| value);
+        self.found
+            .integers
+            .assign(name, &argument.lexeme.behind(name.len() + 1), span);
         let strange_locale = is_locale(name) && !value.is_some_and(is_plain_locale);
         if !is_identifier(name) || affects_programs(name) || strange_locale {
             self.found.opaque(Reason::Variable(name.to_owned()), span);

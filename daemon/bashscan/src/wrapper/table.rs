@@ -30,12 +30,13 @@ const NONE: Spec = Spec {
 
 /// From the manual pages of bash, coreutils, util-linux, sudo, opendoas and GNU time. What is not
 /// listed makes the call opaque; among it whatever starts a shell or reads code from elsewhere
-/// (`env -S`, `sudo -i`, `sudo -e`).
+/// (`env -S`, `sudo -i`, `sudo -e`),
+/// or changes the directory (`env -C`).
 const SPECS: &[Spec] = &[
     Spec {
         name: "env",
         flags: "i0v",
-        values: "uC",
+        values: "u",
         long_flags: &[
             "ignore-environment",
             "null",
@@ -45,7 +46,7 @@ const SPECS: &[Spec] = &[
             "block-signal",
             "list-signal-handling",
         ],
-        long_values: &["unset", "chdir"],
+        long_values: &["unset"],
         assigns: true,
         ..NONE
     },
