@@ -5,6 +5,7 @@ mod input;
 mod output;
 mod process;
 mod run;
+mod unprivileged;
 
 use libtest_mimic::Trial;
 
@@ -15,6 +16,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         input::trials(),
         output::trials(),
         process::trials(),
+        unprivileged::trials(),
     ]
     .into_iter()
     .flatten()
