@@ -2,6 +2,7 @@
 
 mod end;
 mod input;
+mod life;
 mod output;
 mod process;
 mod run;
@@ -16,6 +17,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         input::trials(),
         output::trials(),
         process::trials(),
+        life::trials(),
         unprivileged::trials(),
     ]
     .into_iter()

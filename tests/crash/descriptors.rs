@@ -11,11 +11,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 /// Sets the limit of a running process.
 fn limit(pid: i32, files: u32) {
     let mut prlimit = command::command("prlimit");
-    prlimit.args([
-        &format!("--nofile={files}:"),
-        "--pid",
-        &pid.to_string(),
-    ]);
+    prlimit.args([&format!("--nofile={files}:"), "--pid", &pid.to_string()]);
     command::run(prlimit, b"", PATIENCE).ok();
 }
 

@@ -184,8 +184,17 @@ impl Harness {
 
     /// Asks the daemon to end, as systemd does, and waits.
     pub fn stop_daemon(&mut self) -> i32 {
+        self.end_daemon(Signal::SIGTERM)
+    }
+
+    /// Ends the daemon as a person does with Ctrl-C, and waits.
+    pub fn interrupt_daemon(&mut self) -> i32 {
+        self.end_daemon(Signal::SIGINT)
+    }
+
+    fn end_daemon(&mut self, signal: Signal) -> i32 {
         let mut daemon = self.daemon.take().expect("the daemon runs");
-        kill(Pid::from_raw(daemon.id().cast_signed()), Signal::SIGTERM).unwrap();
+        kill(Pid::from_raw(daemon.id().cast_signed()), signal).unwrap();
         command::wait(&mut daemon, PATIENCE)
             .unwrap_or_else(|| panic!("the daemon did not end:\n{}", self.log()))
     }
