@@ -106,16 +106,20 @@ impl Keeper {
     }
 
     fn main_ended(&mut self, invocation: &InvocationId) {
-        let left_over = self.count_left_over(invocation);
         let Some(unit) = self.units.get(invocation) else {
             return;
         };
         let empty = self.is_empty(unit);
-        let phase = unit.phase;
-        let mode = unit.sequence.kill_mode;
+        let left_over = if empty {
+            0
+        } else {
+            self.count_left_over(invocation)
+        };
         let Some(unit) = self.units.get_mut(invocation) else {
             return;
         };
+        let phase = unit.phase;
+        let mode = unit.sequence.kill_mode;
         unit.stage = Stage::MainEnded;
         if let Some(exit) = &mut unit.exit {
             exit.left_over = u32::try_from(left_over).unwrap_or(u32::MAX);
@@ -142,11 +146,10 @@ impl Keeper {
 
     fn count_left_over(&mut self, invocation: &InvocationId) -> usize {
         let count = |keeper: &Self| {
-            let unit = keeper
+            keeper
                 .units
                 .get(invocation)
-                .filter(|unit| !keeper.is_empty(unit));
-            unit.map_or(0, |unit| keeper.members(unit).len())
+                .map_or(0, |unit| keeper.members(unit).len())
         };
         match count(self) {
             0 => {
