@@ -70,13 +70,9 @@ impl Connection {
 
     /// Writes what the peer takes. Whether more waits.
     pub(crate) fn flush(&mut self) -> bool {
-        match self.outbox.flush(&self.socket) {
-            Ok(done) => !done,
-            // Among them too many descriptors in flight: a daemon that reads none of them starts anew.
-            Err(_) => {
-                self.broken = true;
-                false
-            }
-        }
+        // Too many descriptors in flight are an error too: a daemon that reads none of them starts anew.
+        let flushed = self.outbox.flush(&self.socket);
+        self.broken |= flushed.is_err();
+        flushed == Ok(false)
     }
 }
