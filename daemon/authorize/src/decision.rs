@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Scope;
+use harness_model::Scope;
 
 /// The answer for one call. The order is the strictness: the strictest match wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

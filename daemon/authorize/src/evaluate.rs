@@ -1,10 +1,10 @@
 //! The one function that decides.
 
 use harness_bashscan::Pattern;
-use harness_model::{Call, Tool};
+use harness_model::{Call, Scope, Tool};
 
 use crate::{
-    ApprovalMode, Decision, Evaluation, Grants, MatchedRule, Mode, Policy, Scope, ToolRule, Why,
+    ApprovalMode, Decision, Evaluation, Grants, MatchedRule, Mode, Policy, ToolRule, Why,
     shell::Script,
 };
 
@@ -41,7 +41,7 @@ pub fn authorize(
     } else {
         by_annotations(policy.approval, tool, rated_changes, &mut found);
     }
-    if let Some(no) = grants.rejection(tool, call, script.as_ref()) {
+    if let Some(no) = grants.rejection(tool, script.as_ref()) {
         let remedy = "revoke it with `harnessctl approvals revoke`";
         found.push(
             "standing rejection",

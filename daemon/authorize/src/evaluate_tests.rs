@@ -4,7 +4,7 @@ use harness_model::{Annotations, CallId, Timestamp};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::Standing;
+use harness_model::Standing;
 
 fn tool(group: &str, name: &str, annotations: Annotations) -> Tool {
     Tool {
@@ -246,6 +246,8 @@ fn standing(id: i64, scope: Scope, allow: bool) -> Standing {
         tool: "run".to_owned(),
         scope,
         allow,
+        created_at: Timestamp::default(),
+        answered_by: String::new(),
     }
 }
 

@@ -12,5 +12,5 @@ mod shell;
 
 pub use decision::{Decision, Evaluation, MatchedRule, Why};
 pub use evaluate::authorize;
-pub use grant::{Grants, Scope, Standing};
+pub use grant::Grants;
 pub use policy::{ApprovalMode, Mode, Policy, RuleError, ToolRule};

@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use harness_bashscan::{self as bashscan, Dialect, Pattern, Scan, Verdict};
-use harness_model::{Call, Tool};
-
-use crate::Scope;
+use harness_model::{Call, Scope, Tool};
 
 /// The tools whose input is a script: group, name.
 const SHELLS: [(&str, &str); 2] = [("bash", "run"), ("shell", "shell")];

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ActiveState, CallId, CallState, ErrorCode, Front, Stream, SubState, Timestamp, UnitId,
+    ActiveState, Approval, ApprovalId, ApprovalState, CallId, CallState, ErrorCode, Front, Stream, SubState, Timestamp, UnitId,
     UnitKind, UnitResult, Wake,
 };
 
@@ -79,6 +79,17 @@ pub enum EventBody {
         /// The new text.
         delta: String,
     },
+    /// A person is asked.
+    ApprovalRequested(Approval),
+    /// A question was answered, or nobody answered it in time.
+    ApprovalResolved {
+        /// The question.
+        approval: ApprovalId,
+        /// Where it stands now.
+        state: ApprovalState,
+        /// Who answered.
+        answered_by: Option<String>,
+    },
     /// A unit changed.
     UnitChanged(UnitChange),
     /// A wake is due.
@@ -98,6 +109,8 @@ impl EventBody {
             Self::ToolCall { .. } => "tool_call",
             Self::ToolResult { .. } => "tool_result",
             Self::ShellOutput { .. } => "shell_output",
+            Self::ApprovalRequested(_) => "approval_requested",
+            Self::ApprovalResolved { .. } => "approval_resolved",
             Self::UnitChanged(_) => "unit_changed",
             Self::Wake(_) => "wake",
             Self::Dropped { .. } => "dropped",
