@@ -57,7 +57,10 @@ impl Grants {
 
 fn patterns(standing: &Standing) -> Vec<Pattern> {
     match &standing.scope {
-        Scope::Commands(commands) => commands.iter().filter_map(|text| Pattern::parse(text).ok()).collect(),
+        Scope::Commands(commands) => commands
+            .iter()
+            .filter_map(|text| Pattern::parse(text).ok())
+            .collect(),
         Scope::Tool | Scope::Text(_) => Vec::new(),
     }
 }

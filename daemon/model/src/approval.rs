@@ -9,7 +9,9 @@ use serde_json::{Map, Value};
 use crate::{CallId, Front, Timestamp, unit::words};
 
 /// An approval's place in the record, counted from 1 and never used again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct ApprovalId(pub i64);
 
@@ -134,4 +136,30 @@ pub struct Standing {
     pub created_at: Timestamp,
     /// Who gave it.
     pub answered_by: String,
+}
+
+/// Why a call would be let through, asked about or refused (`harnessctl explain`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Explanation {
+    /// `allow`, `ask` or `deny`.
+    pub decision: String,
+    /// Why a person would be asked.
+    pub why: Option<String>,
+    /// Every rule that had something to say, in the order of evaluation.
+    pub rules: Vec<ExplainedRule>,
+    /// What an answer for good would cover.
+    pub scope: Scope,
+}
+
+/// One rule of an explanation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExplainedRule {
+    /// Where it stands.
+    pub layer: String,
+    /// What it says, in the words of the configuration.
+    pub rule: String,
+    /// `allow`, `ask` or `deny`.
+    pub decision: String,
+    /// What would change it.
+    pub remedy: String,
 }

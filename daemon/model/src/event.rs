@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ActiveState, Approval, ApprovalId, ApprovalState, CallId, CallState, ErrorCode, Front, Stream, SubState, Timestamp, UnitId,
-    UnitKind, UnitResult, Wake,
+    ActiveState, Approval, ApprovalId, ApprovalState, CallId, CallState, ErrorCode, Front, Stream,
+    SubState, Timestamp, UnitId, UnitKind, UnitResult, Wake,
 };
 
 /// One event. Sequence numbers rise by one and start again with the daemon; `boot` tells the starts apart.

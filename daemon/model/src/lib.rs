@@ -24,7 +24,10 @@ mod tool;
 mod unit;
 mod wake;
 
-pub use approval::{Answer, Approval, ApprovalId, ApprovalState, Question, Scope, Standing};
+pub use approval::{
+    Answer, Approval, ApprovalId, ApprovalState, ExplainedRule, Explanation, Question, Scope,
+    Standing,
+};
 pub use bytes::{ByteSize, CpuQuota, Limit, ParseBytesError};
 pub use call::{
     Call, CallContext, CallRecord, CallRequest, CallState, Content, Front, Outcome, Progress,

@@ -36,12 +36,16 @@ pub(crate) const EXPIRED: &str = "SELECT id, state, expires_at, answered_by, car
 
 const ONE: &str = "SELECT id, state, expires_at, answered_by, card FROM approvals WHERE id = ?1";
 
-const LIST: &str = "SELECT id, state, expires_at, answered_by, card FROM approvals ORDER BY id DESC LIMIT ?1";
+const LIST: &str =
+    "SELECT id, state, expires_at, answered_by, card FROM approvals ORDER BY id DESC LIMIT ?1";
 
 impl Record {
     /// Uses up a yes to this exact call, finds a no or a question that is open, or writes a new question.
     pub async fn approval_ask(&self, question: Question, now: Timestamp) -> Result<Asked> {
-        self.write(Durability::Full, move |connection| ask(connection, &question, now)).await
+        self.write(Durability::Full, move |connection| {
+            ask(connection, &question, now)
+        })
+        .await
     }
 
     /// Writes a person's answer; none when the question is not open (any more). An answer for good is written
@@ -74,7 +78,9 @@ impl Record {
     pub async fn approval_use(&self, id: ApprovalId) -> Result<bool> {
         self.write(Durability::Full, move |connection| {
             let changed = connection
-                .prepare_cached("UPDATE approvals SET state = 'used' WHERE id = ?1 AND state = 'allowed'")?
+                .prepare_cached(
+                    "UPDATE approvals SET state = 'used' WHERE id = ?1 AND state = 'allowed'",
+                )?
                 .execute([id.0])?;
             Ok(changed > 0)
         })
@@ -84,13 +90,19 @@ impl Record {
     /// Expires what is due; gives back the questions nobody answered.
     pub async fn approvals_expire(&self, now: Timestamp) -> Result<Vec<Approval>> {
         self.write(Durability::Full, move |connection| {
-            let due: Vec<Approval> =
-                connection.prepare_cached(EXPIRED)?.query_map([now.as_micros()], stored)?.collect::<rusqlite::Result<_>>()?;
-            let mut expire = connection.prepare_cached("UPDATE approvals SET state = 'expired' WHERE id = ?1")?;
+            let due: Vec<Approval> = connection
+                .prepare_cached(EXPIRED)?
+                .query_map([now.as_micros()], stored)?
+                .collect::<rusqlite::Result<_>>()?;
+            let mut expire = connection
+                .prepare_cached("UPDATE approvals SET state = 'expired' WHERE id = ?1")?;
             for approval in &due {
                 expire.execute([approval.id.0])?;
             }
-            Ok(due.into_iter().filter(|approval| approval.state == ApprovalState::Pending).collect())
+            Ok(due
+                .into_iter()
+                .filter(|approval| approval.state == ApprovalState::Pending)
+                .collect())
         })
         .await
     }
@@ -142,22 +154,36 @@ impl Record {
     /// Takes an answer for good back; false when there is none of that id.
     pub async fn standing_revoke(&self, id: i64) -> Result<bool> {
         self.write(Durability::Full, move |connection| {
-            Ok(connection.prepare_cached("DELETE FROM standing WHERE id = ?1")?.execute([id])? > 0)
+            Ok(connection
+                .prepare_cached("DELETE FROM standing WHERE id = ?1")?
+                .execute([id])?
+                > 0)
         })
         .await
     }
 }
 
-fn ask(connection: &Connection, question: &Question, now: Timestamp) -> std::result::Result<Asked, Fault> {
-    let open = connection.prepare_cached(OPEN)?.query_row([&question.digest], stored).optional()?;
+fn ask(
+    connection: &Connection,
+    question: &Question,
+    now: Timestamp,
+) -> std::result::Result<Asked, Fault> {
+    let open = connection
+        .prepare_cached(OPEN)?
+        .query_row([&question.digest], stored)
+        .optional()?;
     if let Some(open) = open.filter(|open| open.expires_at > now) {
         return Ok(match open.state {
             ApprovalState::Pending => Asked::Pending(open),
             ApprovalState::Allowed => {
-                connection.prepare_cached("UPDATE approvals SET state = 'used' WHERE id = ?1")?.execute([open.id.0])?;
+                connection
+                    .prepare_cached("UPDATE approvals SET state = 'used' WHERE id = ?1")?
+                    .execute([open.id.0])?;
                 Asked::Granted(open.id)
             }
-            ApprovalState::Rejected | ApprovalState::Used | ApprovalState::Expired => Asked::Rejected(open.id),
+            ApprovalState::Rejected | ApprovalState::Used | ApprovalState::Expired => {
+                Asked::Rejected(open.id)
+            }
         });
     }
     let approval = &question.approval;
@@ -173,7 +199,11 @@ fn ask(connection: &Connection, question: &Question, now: Timestamp) -> std::res
             ":card": row::to_json(approval)?,
         })?;
     let id = ApprovalId(connection.last_insert_rowid());
-    Ok(Asked::New(Approval { id, state: ApprovalState::Pending, ..approval.clone() }))
+    Ok(Asked::New(Approval {
+        id,
+        state: ApprovalState::Pending,
+        ..approval.clone()
+    }))
 }
 
 fn stand(
@@ -202,7 +232,10 @@ fn stand(
 }
 
 fn one(connection: &Connection, id: ApprovalId) -> rusqlite::Result<Option<Approval>> {
-    connection.prepare_cached(ONE)?.query_row([id.0], stored).optional()
+    connection
+        .prepare_cached(ONE)?
+        .query_row([id.0], stored)
+        .optional()
 }
 
 fn stored(row: &Row<'_>) -> rusqlite::Result<Approval> {
