@@ -151,17 +151,25 @@ impl Record {
         .await
     }
 
-    /// Takes an answer for good back; false when there is none of that id.
+    /// Takes an answer for good back, and with it what is left of the question that it answered; false when
+    /// there is none of that id.
     pub async fn standing_revoke(&self, id: i64) -> Result<bool> {
         self.write(Durability::Full, move |connection| {
-            Ok(connection
+            connection.prepare_cached(LEFT_OVER)?.execute([id])?;
+            let revoked = connection
                 .prepare_cached("DELETE FROM standing WHERE id = ?1")?
-                .execute([id])?
-                > 0)
+                .execute([id])?;
+            Ok(revoked > 0)
         })
         .await
     }
 }
+
+/// A one-off yes that came with the answer for good and was not needed.
+pub(crate) const LEFT_OVER: &str = "UPDATE approvals INDEXED BY approvals_expiry SET state = 'expired' \
+     WHERE state IN ('pending', 'allowed', 'rejected') AND state <> 'pending' AND EXISTS ( \
+         SELECT 1 FROM standing WHERE standing.id = ?1 AND standing.tool_group = card ->> 'group' \
+         AND standing.tool = card ->> 'tool' AND json(standing.scope) = json(card -> 'scope'))";
 
 fn ask(
     connection: &Connection,
