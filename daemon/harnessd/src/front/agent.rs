@@ -190,7 +190,7 @@ async fn stop_begun(live: Option<UnitHandle>) {
     let mut changes = handle.changes();
     let begun = changes.wait_for(|state| state.stop_requested || state.is_final());
     if begun.await.is_err() {
-        std::future::pending().await
+        std::future::pending().await;
     }
 }
 
