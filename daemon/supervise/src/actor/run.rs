@@ -110,13 +110,12 @@ impl Actor {
         }
     }
 
-    pub(crate) async fn run(mut self) {
-        self.end_stray().await;
-        let pending = std::mem::take(&mut self.pending);
-        self.perform(pending).await;
+    /// Its work is boxed, so that a unit that only runs holds no more than its state.
+    pub(crate) async fn run(mut self: Box<Self>) {
+        Box::pin(self.begin()).await;
         while !self.done {
             if let Some(event) = self.queue.pop_front() {
-                self.step(event).await;
+                Box::pin(self.step(event)).await;
                 continue;
             }
             let deadline = self.machine.deadline();
@@ -125,9 +124,15 @@ impl Actor {
                 biased;
                 event = happened(&mut self.process) => self.queue.push_back(event),
                 Some(command) = self.commands.recv() => self.command(command),
-                () = until(due) => self.time_is_up().await,
+                () = until(due) => Box::pin(self.time_is_up()).await,
             }
         }
+    }
+
+    async fn begin(&mut self) {
+        self.end_stray().await;
+        let pending = std::mem::take(&mut self.pending);
+        self.perform(pending).await;
     }
 
     /// A run that the record does not know as the unit's last one must not run beside it.
