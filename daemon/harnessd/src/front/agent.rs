@@ -184,13 +184,12 @@ fn still_running(output: &ToolOutput) -> Option<UnitId> {
 
 /// Resolves when somebody has asked for the end of the task, or it has come; never without a task.
 async fn stop_begun(live: Option<UnitHandle>) {
-    let Some(handle) = live else {
+    let Some(mut changes) = live.map(|handle| handle.changes()) else {
         return std::future::pending().await;
     };
-    let mut changes = handle.changes();
     let begun = changes.wait_for(|state| state.stop_requested || state.is_final());
     if begun.await.is_err() {
-        std::future::pending().await;
+        std::future::pending::<()>().await;
     }
 }
 

@@ -210,10 +210,6 @@ fn json_schema_2020_12() -> Exposed {
     exposed
 }
 
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "most tools answer with nothing else"
-)]
 fn no_such_task(id: &str) -> Refusal {
     Refusal::new(
         ErrorCode::UnknownCommand,
@@ -221,6 +217,10 @@ fn no_such_task(id: &str) -> Refusal {
     )
 }
 
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "most tools answer with nothing else"
+)]
 fn answer(text: &str) -> Outcome {
     Ok(ToolOutput {
         content: vec![Content::Text { text: text.into() }],
