@@ -3,7 +3,6 @@
 //! One folder a subject, one behaviour a function; the names are sentences.
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     reason = "a test that cannot go on fails by panicking"
 )]
 
