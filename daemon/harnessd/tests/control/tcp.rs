@@ -2,7 +2,10 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use harnessd::front::http::{ControlServer, Token, backend::Control};
+use harnessd::{
+    config::Token,
+    front::http::{ControlServer, backend::Control},
+};
 use tokio::{
     io::AsyncWriteExt as _,
     net::{TcpListener, TcpStream},
@@ -21,7 +24,11 @@ async fn serve() -> (SocketAddr, Arc<FakeControl>) {
         Arc::clone(&control) as Arc<dyn Control>,
         CancellationToken::new(),
     );
-    tokio::spawn(async move { server.serve_tcp(listener, Token::new(TOKEN).unwrap()).await });
+    tokio::spawn(async move {
+        server
+            .serve_tcp(listener, Token::parse(TOKEN).unwrap())
+            .await
+    });
     (address, control)
 }
 
