@@ -2,9 +2,11 @@
 
 mod end;
 mod input;
+mod life;
 mod output;
 mod process;
 mod run;
+mod unprivileged;
 
 use libtest_mimic::Trial;
 
@@ -15,6 +17,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         input::trials(),
         output::trials(),
         process::trials(),
+        life::trials(),
+        unprivileged::trials(),
     ]
     .into_iter()
     .flatten()

@@ -12,6 +12,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         a_long_output_shows_its_end_and_names_its_file,
         output_is_read_piece_by_piece_to_the_byte,
         output_beyond_its_budget_keeps_both_ends_and_does_not_stop_the_task,
+        yes_for_five_gib_ends_with_its_own_exit_code_within_its_budget,
     ]
 }
 
@@ -122,4 +123,26 @@ fn output_beyond_its_budget_keeps_both_ends_and_does_not_stop_the_task() {
         after["text"].as_str().unwrap().contains("y\ny\n"),
         "{after}"
     );
+}
+
+/// As a person would try it; the smaller test above looks closer.
+fn yes_for_five_gib_ends_with_its_own_exit_code_within_its_budget() {
+    use std::os::unix::fs::MetadataExt;
+    let harness = Harness::with_config("[bash]\noutput_max = \"64M\"\n");
+    let mut session = harness.mcp(Some("bash"));
+    let cmd = "yes | head -c 5368709120; exit 7";
+    let id = session.ok("run", &json!({"cmd": cmd, "wait_seconds": 0}))["id"].clone();
+    let mut status = session.ok("status", &json!({"id": id, "wait_seconds": 30}));
+    while status["status"] == "running" {
+        status = session.ok("status", &json!({"id": id, "wait_seconds": 30}));
+    }
+    assert_eq!(status["exit_code"], 7, "{status}");
+    assert_eq!(status["stdout"]["bytes"], 5_368_709_120_u64);
+    let disk = std::fs::metadata(status["stdout"]["path"].as_str().unwrap())
+        .unwrap()
+        .blocks()
+        * 512;
+    assert!(disk <= 64 << 20, "{disk} bytes on disk");
+    let gap = status["stdout"]["gap"]["length"].as_u64().unwrap();
+    assert!(gap >= 5_368_709_120 - (64 << 20), "{status}");
 }

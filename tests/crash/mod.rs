@@ -1,6 +1,7 @@
 //! `kill -9` at any moment, full disks, and two of everything.
 
 mod daemon;
+mod descriptors;
 mod disk;
 mod keeper;
 mod second;
@@ -12,6 +13,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         daemon::trials(),
         keeper::trials(),
         disk::trials(),
+        descriptors::trials(),
         second::trials(),
     ]
     .into_iter()

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    os::unix::net::UnixDatagram,
+    os::unix::{fs::PermissionsExt as _, net::UnixDatagram},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::Duration,
@@ -23,8 +23,37 @@ use crate::{
 /// The longest any single step of a test may take.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
+/// A user that owns nothing else on this machine, one would hope.
+const UNPRIVILEGED: u32 = 47_113;
+
+/// Why no harness can be run as another user here, if so.
+pub fn unprivileged_missing() -> Option<String> {
+    if !nix::unistd::geteuid().is_root() {
+        return Some("becoming another user needs root".to_owned());
+    }
+    let mut probe = command::command("setpriv");
+    let uid = UNPRIVILEGED.to_string();
+    probe
+        .args([
+            "--clear-groups",
+            "--reuid",
+            &uid,
+            "--regid",
+            &uid,
+            "test",
+            "-x",
+        ])
+        .arg(binaries::program("harnessd"));
+    match probe.status() {
+        Ok(status) if status.success() => None,
+        Ok(_) => Some("another user cannot reach the built programs".to_owned()),
+        Err(error) => Some(format!("setpriv: {error}")),
+    }
+}
+
 /// A running harness. Dropped, it is ended with its keeper, and nothing of it may be left.
 pub struct Harness {
+    uid: Option<u32>,
     directory: TempDir,
     config: String,
     daemon: Option<Child>,
@@ -43,12 +72,25 @@ impl Harness {
         harness
     }
 
+    /// A harness whose daemon, and so whose keeper and tasks, run as an unprivileged user.
+    pub fn unprivileged(config: &str) -> Self {
+        let mut harness = Self::prepared(config);
+        harness.uid = Some(UNPRIVILEGED);
+        for path in ["", "work", "test.toml"] {
+            std::os::unix::fs::chown(harness.path(path), Some(UNPRIVILEGED), Some(UNPRIVILEGED))
+                .unwrap();
+        }
+        harness.start_daemon();
+        harness
+    }
+
     /// Directories and configuration, and no daemon yet.
     pub fn prepared(config: &str) -> Self {
         // Short, since a socket's path has 107 bytes at most.
         let directory = tempfile::Builder::new().prefix("hd").tempdir().unwrap();
         fs::create_dir(directory.path().join("work")).unwrap();
         let harness = Self {
+            uid: None,
             directory,
             config: config.to_owned(),
             daemon: None,
@@ -77,6 +119,8 @@ impl Harness {
     pub fn start_with(&mut self, mut command: Command) {
         let notify = UnixDatagram::bind(self.fresh("notify")).unwrap();
         notify.set_read_timeout(Some(PATIENCE)).unwrap();
+        // The daemon may run as another user.
+        fs::set_permissions(self.path("notify"), fs::Permissions::from_mode(0o666)).unwrap();
         command.env("NOTIFY_SOCKET", self.path("notify"));
         let mut child = command.spawn().unwrap();
         let mut buffer = [0; 4096];
@@ -100,7 +144,23 @@ impl Harness {
             .append(true)
             .open(self.path("daemon.log"))
             .unwrap();
-        let mut command = command::command(binaries::program("harnessd"));
+        let program = binaries::program("harnessd");
+        let mut command = match self.uid {
+            None => command::command(program),
+            Some(uid) => {
+                let mut command = command::command("setpriv");
+                command
+                    .args([
+                        "--clear-groups",
+                        "--reuid",
+                        &uid.to_string(),
+                        "--regid",
+                        &uid.to_string(),
+                    ])
+                    .arg(program);
+                command
+            }
+        };
         command
             .args(["--agent", "test", "--config"])
             .arg(self.path("test.toml"))
@@ -124,8 +184,17 @@ impl Harness {
 
     /// Asks the daemon to end, as systemd does, and waits.
     pub fn stop_daemon(&mut self) -> i32 {
+        self.end_daemon(Signal::SIGTERM)
+    }
+
+    /// Ends the daemon as a person does with Ctrl-C, and waits.
+    pub fn interrupt_daemon(&mut self) -> i32 {
+        self.end_daemon(Signal::SIGINT)
+    }
+
+    fn end_daemon(&mut self, signal: Signal) -> i32 {
         let mut daemon = self.daemon.take().expect("the daemon runs");
-        kill(Pid::from_raw(daemon.id().cast_signed()), Signal::SIGTERM).unwrap();
+        kill(Pid::from_raw(daemon.id().cast_signed()), signal).unwrap();
         command::wait(&mut daemon, PATIENCE)
             .unwrap_or_else(|| panic!("the daemon did not end:\n{}", self.log()))
     }

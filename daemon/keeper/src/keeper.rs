@@ -53,6 +53,10 @@ pub(crate) struct Keeper {
     pub(crate) privilege: Privilege,
     pub(crate) launcher: Launcher,
     pub(crate) null: OwnedFd,
+    /// Given up for a moment when no other descriptor is free.
+    pub(crate) spare: Option<OwnedFd>,
+    /// Peers that were not let in.
+    pub(crate) refusals: u64,
     pub(crate) connections: HashMap<u32, Connection>,
     /// The one that has said hello last.
     pub(crate) daemon: Option<u32>,

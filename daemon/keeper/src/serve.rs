@@ -47,6 +47,10 @@ impl Keeper {
                 Ok(socket) => socket,
                 Err(Errno::INTR | Errno::CONNABORTED) => continue,
                 Err(Errno::AGAIN) => return,
+                Err(Errno::MFILE | Errno::NFILE) => {
+                    self.turn_away();
+                    return;
+                }
                 Err(error) => {
                     log(&format!("a connection cannot be accepted: {error}"));
                     return;
@@ -61,9 +65,26 @@ impl Keeper {
                             .insert(number, Connection::new(socket, pid));
                     }
                 }
-                Err(reason) => log(&format!("a connection is refused: {reason}")),
+                Err(reason) => {
+                    self.refusals += 1;
+                    // A task that tries again and again is not to fill the log.
+                    if self.refusals.is_power_of_two() {
+                        log(&format!(
+                            "a connection is refused: {reason} ({} so far)",
+                            self.refusals
+                        ));
+                    }
+                }
             }
         }
+    }
+
+    /// Takes the next peer off the queue with the descriptor that is spared for it, or the loop would spin.
+    fn turn_away(&mut self) {
+        log("a connection cannot be accepted: no free descriptor, raise the limit of open files");
+        self.spare = None;
+        drop(accept_with(&self.listener.socket, SocketFlags::CLOEXEC));
+        self.spare = self.null.try_clone().ok();
     }
 
     /// Reads and carries out everything that is there.

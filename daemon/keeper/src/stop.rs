@@ -4,7 +4,11 @@ use std::time::{Duration, Instant};
 
 use harness_keeper::protocol::{Event, StopSequence};
 use harness_model::{InvocationId, KillMode, Signal};
-use rustix::io::Errno;
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    io::Errno,
+    time::Timespec,
+};
 
 use crate::{
     keeper::Keeper,
@@ -106,12 +110,16 @@ impl Keeper {
             return;
         };
         let empty = self.is_empty(unit);
-        let left_over = if empty { 0 } else { self.members(unit).len() };
-        let phase = unit.phase;
-        let mode = unit.sequence.kill_mode;
+        let left_over = if empty {
+            0
+        } else {
+            self.count_left_over(invocation)
+        };
         let Some(unit) = self.units.get_mut(invocation) else {
             return;
         };
+        let phase = unit.phase;
+        let mode = unit.sequence.kill_mode;
         unit.stage = Stage::MainEnded;
         if let Some(exit) = &mut unit.exit {
             exit.left_over = u32::try_from(left_over).unwrap_or(u32::MAX);
@@ -133,6 +141,23 @@ impl Keeper {
             }
             (Phase::Running, _) => self.end_rest(invocation),
             (Phase::Terminating { .. } | Phase::Killing { .. }, _) => self.settle(invocation),
+        }
+    }
+
+    fn count_left_over(&mut self, invocation: &InvocationId) -> usize {
+        let count = |keeper: &Self| {
+            keeper
+                .units
+                .get(invocation)
+                .map_or(0, |unit| keeper.members(unit).len())
+        };
+        match count(self) {
+            0 => {
+                // The one orphan there was may have forked and ended while it was looked at.
+                self.adopt_orphans(Some(invocation));
+                count(self)
+            }
+            some => some,
         }
     }
 
@@ -249,11 +274,29 @@ impl Keeper {
 
     /// Kills what ended runs have left on purpose: it does not outlive the keeper.
     pub(crate) fn kill_remnants(&mut self) {
-        for unit in self.units.values() {
-            if !self.is_empty(unit) {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            self.reap();
+            let left: Vec<_> = self
+                .units
+                .values()
+                .filter(|unit| !self.is_empty(unit))
+                .collect();
+            for unit in &left {
                 // Those that cannot be signalled were named as survivors.
                 self.signal_tree(unit, Signal::KILL).ok();
             }
+            let patience = Timespec::try_from(end.saturating_duration_since(Instant::now()));
+            let (false, Ok(patience)) = (left.is_empty() || Instant::now() >= end, patience) else {
+                return;
+            };
+            // The end of one of them is a signal; which, `reap` finds out.
+            poll(
+                &mut [PollFd::new(&self.signals, PollFlags::IN)],
+                Some(&patience),
+            )
+            .ok();
+            signal::received(&self.signals);
         }
     }
 

@@ -251,7 +251,7 @@ async fn what_a_dropped_spawn_has_started_is_ended() {
     let text = tokio::task::spawn_blocking(|| std::io::read_to_string(File::from(read)));
     assert_eq!(text.await.unwrap().unwrap(), "");
     // Whether the first daemon still came to acknowledge it is a matter of time.
-    let (_, adopted) = connect(place.options()).await.unwrap();
+    let (_second, adopted) = connect(place.options()).await.unwrap();
     for mut one in adopted {
         let status = end(&mut one.spawned).await;
         assert!(

@@ -163,7 +163,7 @@ fn the_socket_is_its_users_alone_and_no_task_and_no_other_user_is_let_in() {
     for script in [
         perl.clone(),
         format!("setsid -w sh -c {}", quote(&perl)),
-        format!("(setsid sh -c {} &); sleep 0.2", quote(&perl)),
+        format!("(setsid sh -c {} &) | cat", quote(&perl)),
     ] {
         let (text, _) = client.run(&script);
         assert_eq!(text, "0 bytes", "{script}");
@@ -203,7 +203,9 @@ fn another_user_that_was_named_is_let_in() {
         request: hello(1, 1),
     })
     .unwrap();
-    let hex: String = frame.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = frame
+        .iter()
+        .fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
     let program = perl(&keeper.directory.join("keeper.sock"), &hex);
     let output = command("setpriv")
         .args(["--reuid=1", "--clear-groups", "perl", "-e", &program])

@@ -9,7 +9,8 @@ use harness_keeper::protocol::{Event, Reply, Request};
 use harness_model::{ExitStatus, Signal};
 
 use crate::support::{
-    Client, Keeper, NOBODY, NONE, command, lives, marked, program, sequence, shell,
+    Client, Keeper, NOBODY, NONE, command, lives, marked, program, sequence, shell, started,
+    started_lines,
 };
 
 #[test]
@@ -19,12 +20,11 @@ fn a_killed_keeper_leaves_nothing_alive_after_the_next_start() {
             let mut keeper = Keeper::start_as(user, flags);
             let mut client = keeper.connect();
             let mark = format!("orphan{}", keeper.pid());
-            let deaf = format!("trap \"\" TERM HUP; while :; do sleep 1000; done; : {mark}");
+            let deaf = format!("trap \"\" TERM HUP; echo; while :; do sleep 1000; done; : {mark}");
             let request = shell(&format!(
                 "setsid bash -c '{deaf}' & (setsid bash -c '{deaf}' &); bash -c '{deaf}'"
             ));
-            let main = client.spawn(&request);
-            client.run("sleep 0.1");
+            let (_, main) = started_lines(&mut client, request, 3);
             assert!(marked(&mark).len() >= 3);
             keeper.kill();
             keeper.restart();
@@ -41,11 +41,10 @@ fn told_to_end_it_ends_every_run_by_its_own_way_first() {
     let mut client = keeper.connect();
     let mark = format!("ending{}", keeper.pid());
     let mut request = shell(&format!(
-        "trap 'exit 5' TERM; while :; do sleep 0.01; done; : {mark}"
+        "trap 'exit 5' TERM; echo; sleep 1000 & wait; : {mark}"
     ));
-    request.on_exit = sequence(Duration::from_secs(60));
-    client.spawn(&request);
-    client.run("sleep 0.05");
+    request.on_exit = sequence(Duration::from_mins(1));
+    let (request, _) = started(&mut client, request);
     assert!(keeper.terminate().success());
     assert_eq!(
         client.end(&request.invocation).status,

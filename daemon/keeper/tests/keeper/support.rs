@@ -3,6 +3,7 @@
 use std::{
     collections::VecDeque,
     fs::File,
+    io::{BufRead, BufReader},
     os::{
         fd::{AsFd, OwnedFd},
         unix::net::UnixStream,
@@ -185,10 +186,11 @@ impl Client {
     }
 
     pub(crate) fn hello(&mut self) -> Welcome {
-        match self.call(hello(PROTOCOL_MIN, PROTOCOL_MAX)) {
-            Reply::Welcome(welcome) => welcome,
-            other => panic!("{other:?}"),
-        }
+        let reply = self.call(hello(PROTOCOL_MIN, PROTOCOL_MAX));
+        let Reply::Welcome(welcome) = reply else {
+            panic!("{reply:?}");
+        };
+        welcome
     }
 
     pub(crate) fn post(&mut self, request: Request, fds: &[OwnedFd]) -> u64 {
@@ -274,11 +276,14 @@ impl Client {
 
     pub(crate) fn spawn_with(&mut self, request: &Spawn, fds: &[OwnedFd]) -> Result<i32, Failure> {
         let id = self.post(Request::Spawn(Box::new(request.clone())), fds);
-        match self.reply(id).0 {
-            Reply::Spawned { pid, .. } => Ok(pid),
-            Reply::Failed(failure) => Err(failure),
-            other => panic!("{other:?}"),
+        let reply = self.reply(id).0;
+        if let Reply::Failed(failure) = reply {
+            return Err(failure);
         }
+        let Reply::Spawned { pid, .. } = reply else {
+            panic!("{reply:?}");
+        };
+        Ok(pid)
     }
 
     pub(crate) fn spawn(&mut self, request: &Spawn) -> i32 {
@@ -319,10 +324,11 @@ impl Client {
     }
 
     pub(crate) fn list(&mut self) -> Vec<harness_keeper::protocol::ListedUnit> {
-        match self.call(Request::List {}) {
-            Reply::Units(units) => units,
-            other => panic!("{other:?}"),
-        }
+        let reply = self.call(Request::List {});
+        let Reply::Units(units) = reply else {
+            panic!("{reply:?}");
+        };
+        units
     }
 }
 
@@ -370,6 +376,24 @@ pub(crate) fn request(argv: &[&str]) -> Spawn {
 
 pub(crate) fn shell(script: &str) -> Spawn {
     request(&["bash", "-c", script])
+}
+
+/// Starts a script and waits until it has written a line.
+pub(crate) fn started(client: &mut Client, request: Spawn) -> (Spawn, i32) {
+    started_lines(client, request, 1)
+}
+
+/// Starts a script and waits until it has written so many lines.
+pub(crate) fn started_lines(client: &mut Client, mut request: Spawn, lines: usize) -> (Spawn, i32) {
+    request.stdout = Stdio::Pipe;
+    let id = client.post(Request::Spawn(Box::new(request.clone())), &[]);
+    let (reply, mut fds) = client.reply(id);
+    let Reply::Spawned { pid, .. } = reply else {
+        panic!("{reply:?}");
+    };
+    let output = BufReader::new(File::from(fds.remove(0)));
+    assert_eq!(output.lines().take(lines).count(), lines);
+    (request, pid)
 }
 
 /// Whether a process with this pid is there and no zombie.
