@@ -10,6 +10,7 @@
 mod bash;
 mod crash;
 mod ctl;
+mod examples;
 mod http;
 mod mcp;
 mod wakes;
@@ -22,6 +23,7 @@ fn main() {
         bash::trials(),
         crash::trials(),
         ctl::trials(),
+        examples::trials(),
         http::trials(),
         mcp::trials(),
         wakes::trials(),

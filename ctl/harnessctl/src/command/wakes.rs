@@ -8,7 +8,7 @@ use crate::{
     context::Context,
     error::Result,
     exit::Exit,
-    output::{escape, fields::Fields, note, print_json, span},
+    output::{escape, fields::Fields, note, print_json},
 };
 
 /// List the wakes that nobody has acknowledged, wait for one, or acknowledge them
@@ -64,7 +64,7 @@ pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<E
 }
 
 fn describe(wake: &Wake, context: &Context) -> String {
-    let age = span::span(context.now.since(wake.created_at));
+    let age = context.age(wake.created_at);
     let name = wake
         .name
         .as_ref()
