@@ -12,6 +12,7 @@ mod crash;
 mod ctl;
 mod examples;
 mod http;
+mod install;
 mod mcp;
 mod wakes;
 
@@ -25,6 +26,7 @@ fn main() {
         ctl::trials(),
         examples::trials(),
         http::trials(),
+        install::trials(),
         mcp::trials(),
         wakes::trials(),
     ];
