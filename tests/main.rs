@@ -3,7 +3,6 @@
 //! One folder a subject, one behaviour a function; the names are sentences.
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     reason = "a test that cannot go on fails by panicking"
 )]
 
@@ -11,6 +10,7 @@ mod bash;
 mod crash;
 mod ctl;
 mod examples;
+mod gate;
 mod http;
 mod install;
 mod mcp;
@@ -25,6 +25,7 @@ fn main() {
         crash::trials(),
         ctl::trials(),
         examples::trials(),
+        gate::trials(),
         http::trials(),
         install::trials(),
         mcp::trials(),
