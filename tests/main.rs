@@ -9,8 +9,10 @@
 mod bash;
 mod crash;
 mod ctl;
+mod examples;
 mod gate;
 mod http;
+mod install;
 mod mcp;
 mod wakes;
 
@@ -22,8 +24,10 @@ fn main() {
         bash::trials(),
         crash::trials(),
         ctl::trials(),
+        examples::trials(),
         gate::trials(),
         http::trials(),
+        install::trials(),
         mcp::trials(),
         wakes::trials(),
     ];

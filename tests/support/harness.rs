@@ -218,6 +218,11 @@ impl Harness {
             .unwrap()
     }
 
+    /// Whether a keeper listens.
+    pub fn has_keeper(&self) -> bool {
+        keeper_of(&self.runtime()).is_some()
+    }
+
     /// Where tasks run.
     pub fn workspace(&self) -> PathBuf {
         self.path("work")

@@ -10,14 +10,13 @@ use crate::{
     arguments::Arguments,
     error::{Error, Result},
     exit::Exit,
-    output::{escape, note, print, print_json, print_json_line, style::Style, task},
+    output::{escape, note, print, print_json, print_json_line, span, style::Style, task},
 };
 
 pub(crate) struct Context {
     pub(crate) selector: Selector,
     pub(crate) json: bool,
     pub(crate) style: Style,
-    pub(crate) now: Timestamp,
 }
 
 impl Context {
@@ -26,13 +25,17 @@ impl Context {
             selector: arguments.place.selector(),
             json: arguments.json,
             style: Style::of_stdout(),
-            now: SystemTime::now().into(),
         }
     }
 
     /// The harness that is meant.
     pub(crate) fn client(&self) -> Result<Client> {
         Ok(Client::find(&self.selector)?)
+    }
+
+    /// How long ago something was.
+    pub(crate) fn age(&self, time: Timestamp) -> String {
+        span::span(Timestamp::from(SystemTime::now()).since(time))
     }
 
     /// Writes `value` as JSON, or what `text` makes of it.

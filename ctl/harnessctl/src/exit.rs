@@ -12,7 +12,7 @@ Exit codes:
   2    the command line is wrong
   3    no harness could be reached
 `wait`, `run --wait` and `run --follow` end with the task's own exit code, or with
-  75   the task still runs at the end of the wait
+  75   the task still runs at the end of the wait, or no wake came (`wakes --wait`)
   124  the task was ended by its timeout
   125  the task could not be started, or nobody knows how it ended
   128+N  signal N ended the task";
@@ -27,7 +27,7 @@ impl Exit {
     pub(crate) const USAGE: Self = Self(2);
     pub(crate) const UNREACHABLE: Self = Self(3);
     /// `EX_TEMPFAIL` of sysexits.h.
-    const STILL_RUNNING: Self = Self(75);
+    pub(crate) const NOT_YET: Self = Self(75);
     /// As timeout(1) has it.
     const TIMED_OUT: Self = Self(124);
     /// As timeout(1) has it for failures of its own.
@@ -36,7 +36,7 @@ impl Exit {
     /// The code that tells how a task stands.
     pub(crate) fn of_task(status: &TaskStatus) -> Self {
         match status.status {
-            TaskState::Pending | TaskState::Running => Self::STILL_RUNNING,
+            TaskState::Pending | TaskState::Running => Self::NOT_YET,
             TaskState::TimedOut => Self::TIMED_OUT,
             TaskState::Interrupted => Self::UNKNOWN,
             TaskState::Done | TaskState::Stopped => match (status.exit_code, status.signal) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use harness_model::{CallQuery, CallRecord, CallState, Page, SessionId};
+use harness_model::{CallId, CallQuery, CallRecord, CallState, Page, SessionId};
 
 use crate::{
     context::Context,
@@ -18,6 +18,9 @@ pub(crate) struct Arguments {
     /// Only calls of the tool with this name
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
+    /// Only calls that were made from this call
+    #[arg(long, value_name = "ID")]
+    parent: Option<CallId>,
     /// Only calls of this connection
     #[arg(long, value_name = "ID")]
     session: Option<SessionId>,
@@ -38,6 +41,7 @@ fn state(word: &str) -> Result<CallState, String> {
 pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<Exit> {
     let Arguments {
         tool,
+        parent,
         session,
         state,
         limit,
@@ -45,6 +49,7 @@ pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<E
     let query = CallQuery {
         limit: Some(limit),
         before: None,
+        parent,
         session,
         tool,
         state,
@@ -65,7 +70,7 @@ fn list(page: &Page<CallRecord>, context: &Context) -> String {
         let dash = || "-".to_owned();
         table.row(vec![
             (Tone::Plain, call.id.to_string()),
-            (Tone::Plain, span::span(context.now.since(call.started_at))),
+            (Tone::Plain, context.age(call.started_at)),
             (Tone::Plain, call.front.to_string()),
             (Tone::Plain, call.session.to_string()),
             (Tone::Plain, format!("{}.{}", call.group, call.tool)),

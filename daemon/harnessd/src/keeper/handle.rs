@@ -2,7 +2,10 @@
 
 use std::{
     os::fd::OwnedFd,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -61,6 +64,8 @@ pub(super) struct Shared {
     pub(super) options: KeeperOptions,
     routes: Mutex<Routes>,
     pub(super) state: watch::Sender<KeeperState>,
+    /// The keeper was told to end: no other is started in its place.
+    pub(super) ending: AtomicBool,
 }
 
 /// Connects to the keeper, which is started or awaited as `options` say, and takes over what it owns.
@@ -73,6 +78,7 @@ pub async fn connect(options: KeeperOptions) -> Result<(KeeperHandle, Vec<Adopte
         options,
         routes: Mutex::default(),
         state: watch::Sender::default(),
+        ending: AtomicBool::new(false),
     });
     let adopted = shared.routes().adopt(connection.listed.clone());
     shared.connected(&connection);
@@ -150,6 +156,7 @@ impl KeeperHandle {
         let pid = pid
             .and_then(|pid| i32::try_from(pid).ok())
             .and_then(rustix::process::Pid::from_raw);
+        self.shared.ending.store(true, Ordering::Release);
         if let Some(pid) = pid
             && rustix::process::kill_process(pid, rustix::process::Signal::TERM).is_ok()
         {

@@ -11,6 +11,10 @@ use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use super::{Config, Diagnostics, Host, Loaded, Mode, Places, PlacesRequest, Variables};
 
+/// Two tokens as short as they may be.
+const ONE: &str = "0123456789abcdefghij";
+const TWO: &str = "abcdefghij0123456789";
+
 /// A directory with a configuration, a workspace, and a machine with two programs.
 pub(super) struct Desk {
     pub(super) directory: tempfile::TempDir,
