@@ -34,6 +34,11 @@ impl Context {
     }
 
     /// How long ago something was.
+    pub(crate) fn left(&self, time: Timestamp) -> String {
+        span::span(time.since(Timestamp::from(SystemTime::now())))
+    }
+
+    /// How long ago that was.
     pub(crate) fn age(&self, time: Timestamp) -> String {
         span::span(Timestamp::from(SystemTime::now()).since(time))
     }

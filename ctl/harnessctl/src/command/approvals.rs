@@ -8,7 +8,7 @@ use crate::{
     context::Context,
     error::Result,
     exit::Exit,
-    output::{fields::Fields, print, print_json_line, span},
+    output::{fields::Fields, print, print_json_line},
 };
 
 /// List the calls that wait for your answer, exactly as they will run
@@ -97,7 +97,7 @@ fn show(approval: &Approval, context: &Context) -> Result<()> {
 
 /// The card: everything of others is escaped, so that what is read is what will run.
 pub(crate) fn describe(approval: &Approval, context: &Context) -> String {
-    let left = span::span(approval.expires_at.since(context.now));
+    let left = context.left(approval.expires_at);
     let state = match approval.state {
         ApprovalState::Pending => format!("waits, {left} left"),
         ApprovalState::Allowed
