@@ -61,16 +61,19 @@ fn a_restart_behind_its_sockets_refuses_nobody() {
         let client = scope.spawn(|| {
             let mut served = 0;
             while !done.load(Ordering::Relaxed) {
-                agent.ctl(&["list"]).ok();
+                let output = agent.ctl(&["list"]);
+                if output.code != 0 {
+                    return Err(output);
+                }
                 served += 1;
             }
-            served
+            Ok(served)
         });
         for _ in 0..3 {
             agent.systemd.systemctl(&["restart", &agent.daemon()]);
         }
         done.store(true, Ordering::Relaxed);
-        client.join().unwrap()
+        client.join().unwrap().expect("a client was refused")
     });
     assert!(served >= 3, "only {served} calls in three restarts");
     assert_eq!(agent.systemd.property(&agent.daemon(), "NRestarts"), "0");

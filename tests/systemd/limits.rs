@@ -84,7 +84,7 @@ fn a_task_has_a_cgroup_of_its_own_below_the_keepers() {
         .shell(&format!("cat /proc/{pid}/cgroup"))
         .ok()
         .stdout;
-    assert!(!daemon.contains("harnessd.slice/"), "{daemon}");
+    assert!(!daemon.contains("/harnessd.slice/"), "{daemon}");
 }
 
 fn a_limit_that_cannot_be_had_is_named_by_the_harness_and_by_the_task() {

@@ -56,7 +56,7 @@ fn a_bad_file_keeps_the_old_configuration_and_the_status_says_why() {
         .find(|line| line.contains("Status:"))
         .unwrap_or("")
         .to_owned();
-    for part in ["reload was refused", "misconfigured.toml:3", "`st`"] {
+    for part in ["reload was refused", "misconfigured.toml:3:1", "no key"] {
         assert!(
             line.contains(part),
             "{part} is not in {line:?} of\n{status}"

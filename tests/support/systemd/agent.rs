@@ -125,6 +125,17 @@ impl Agent {
         self.ctl(&["--json", "status", id]).ok().json()
     }
 
+    /// Whether a task can be run, also by a daemon that has just lost its keeper.
+    pub fn prints_again(&self) -> bool {
+        for _ in 0..100 {
+            let output = self.ctl(&["run", "--wait", "--", "echo again"]);
+            if output.code == 0 {
+                return output.stdout.contains("again\n");
+            }
+        }
+        false
+    }
+
     /// What runs as its user, one process a line.
     pub fn processes(&self) -> String {
         self.systemd
