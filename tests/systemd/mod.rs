@@ -1,6 +1,7 @@
 //! The unit files under a real systemd, and systemd itself as the measure of what a unit does.
 
 mod activation;
+mod cells;
 mod credentials;
 mod keeper;
 mod life;

@@ -173,17 +173,31 @@ impl SystemdBox {
             .to_owned()
     }
 
-    /// Follows the journal of a unit from the box's boot on, until `count` of its lines contain `part`; gives all lines until then.
+    /// Waits until `count` lines of a unit's journal contain `part`; gives all lines until then.
     #[track_caller]
     pub fn journal_until(&self, unit: &str, part: &str, count: usize) -> Vec<String> {
-        let mut command = self.command(&[
+        let mut lines: Vec<String> = Vec::new();
+        let came = self.follow_journal(unit, |line| {
+            lines.push(line);
+            lines.iter().filter(|line| line.contains(part)).count() >= count
+        });
+        let text = lines.join("\n");
+        assert!(came, "{unit}: {part:?} did not come {count} times:\n{text}");
+        lines
+    }
+
+    /// Hands over the lines of a unit's journal, from the box's boot on, until `is_enough`; false
+    /// when nothing more came.
+    pub fn follow_journal(&self, unit: &str, mut is_enough: impl FnMut(String) -> bool) -> bool {
+        let follow = [
             "journalctl",
             "--follow",
             "--no-tail",
             "--output=cat",
             "--unit",
             unit,
-        ]);
+        ];
+        let mut command = self.command(&follow);
         // The script becomes nsenter, which waits for the program: one group, so that one signal ends both.
         command
             .stdout(Stdio::piped())
@@ -193,30 +207,25 @@ impl SystemdBox {
         let output = child.stdout.take().unwrap();
         let (sender, receiver) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
-            BufReader::new(output)
-                .lines()
-                .map_while(Result::ok)
-                .for_each(|line| sender.send(line).unwrap_or_default());
+            let mut lines = BufReader::new(output).lines().map_while(Result::ok);
+            lines
+                .try_for_each(|line| sender.send(line))
+                .unwrap_or_default();
         });
-        let mut lines: Vec<String> = Vec::new();
-        let late = loop {
-            if lines.iter().filter(|line| line.contains(part)).count() >= count {
-                break false;
-            }
+        let came = loop {
             match receiver.recv_timeout(PATIENCE) {
-                Ok(line) => lines.push(line),
-                Err(_) => break true,
+                Ok(line) => {
+                    if is_enough(line) {
+                        break true;
+                    }
+                }
+                Err(_) => break false,
             }
         };
         let group = nix::unistd::Pid::from_raw(child.id().cast_signed());
         nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL).unwrap_or_default();
         child.wait().unwrap();
-        assert!(
-            !late,
-            "{unit}: {part:?} did not come {count} times:\n{}",
-            lines.join("\n")
-        );
-        lines
+        came
     }
 
     /// A file inside as this side sees it; what is mounted inside, as /run and /tmp are, is not there.
