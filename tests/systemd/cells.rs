@@ -14,6 +14,13 @@ pub(crate) struct Cell {
     pub(crate) keys: Vec<(&'static str, String)>,
 }
 
+/// A part of a cell: its name, lines of its script, and the keys that belong to them.
+pub(crate) type Part = (
+    &'static str,
+    &'static str,
+    &'static [(&'static str, &'static str)],
+);
+
 /// Where a unit came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Outcome {
@@ -41,14 +48,13 @@ impl Cell {
             .collect()
     }
 
-    /// The unit file; `References` from the cells' target keep it loaded when it has ended.
+    /// The unit file.
     fn unit(&self) -> String {
-        let section = |limits: bool| -> String {
-            self.keys
-                .iter()
-                .filter(|(key, _)| key.starts_with("start_limit") == limits)
-                .map(|(key, value)| format!("{}={value}\n", Self::directive(key)))
-                .collect()
+        let section = |limits: bool| {
+            let belongs = |key: &str| key.starts_with("start_limit") == limits;
+            let lines = self.keys.iter().filter(|(key, _)| belongs(key));
+            let lines = lines.map(|(key, value)| format!("{}={value}\n", Self::directive(key)));
+            lines.collect::<Vec<_>>().concat()
         };
         format!(
             "[Unit]\nDefaultDependencies=no\n{}[Service]\nType=exec\nWorkingDirectory={TOP}/{name}\nExecStart=/bin/bash script\n{}",
@@ -69,18 +75,16 @@ impl Cell {
     }
 }
 
-/// Lays the cells into the box, not started; `References` of a target that stays active keep what they came to.
+/// Lays the cells into the box, not started; a target that stays active and names them keeps what they came to.
 pub(crate) fn install(systemd: &SystemdBox, cells: &[Cell]) {
     let units = systemd.path("/etc/systemd/system");
     for cell in cells {
         cell.write(&systemd.path(TOP));
         fs::write(units.join(cell.service()), cell.unit()).unwrap();
     }
-    let after: String = cells
-        .iter()
-        .map(|cell| format!("After={}\n", cell.service()))
-        .collect();
-    fs::write(units.join("cells.target"), format!("[Unit]\n{after}")).unwrap();
+    let names: Vec<String> = cells.iter().map(Cell::service).collect();
+    let target = format!("[Unit]\nAfter={}\n", names.join(" "));
+    fs::write(units.join("cells.target"), target).unwrap();
     systemd.systemctl(&["daemon-reload"]);
     systemd.systemctl(&["start", "cells.target"]);
 }

@@ -41,7 +41,7 @@ fn a_token_from_a_credential_opens_the_tcp_listener() {
     agent.systemd.systemctl(&["start", &agent.daemon()]);
     let request = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}"#;
     let url = format!("http://127.0.0.1:{port}/mcp");
-    let post = |token: &str| {
+    let ask = |token: &str| {
         let authorization = format!("Authorization: Bearer {token}");
         let accept = "Accept: application/json, text/event-stream";
         let content = "Content-Type: application/json";
@@ -66,8 +66,8 @@ fn a_token_from_a_credential_opens_the_tcp_listener() {
         ];
         agent.systemd.exec(&words).ok().stdout
     };
-    assert_eq!(post(TOKEN), "200");
-    assert_eq!(post("another-0123456789abcdefghij"), "401");
+    assert_eq!(ask(TOKEN), "200");
+    assert_eq!(ask("another-0123456789abcdefghij"), "401");
     // The token is the daemon's alone.
     let seen = agent
         .ctl(&[

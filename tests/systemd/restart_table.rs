@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use harness_tests::{harness::Harness, systemd::SystemdBox, trials};
 use libtest_mimic::Trial;
 
-use super::cells::{self, Cell, Outcome};
+use super::cells::{self, Cell, Outcome, Part};
 
 pub(crate) fn trials(missing: Option<String>) -> Vec<Trial> {
     trials![if missing; every_cell_of_the_restart_table_is_systemds]
@@ -20,14 +20,8 @@ const RESTART: [&str; 6] = [
     "always",
 ];
 
-/// How a run ends: a name, the end of its script, and the keys that belong to it.
-type End = (
-    &'static str,
-    &'static str,
-    &'static [(&'static str, &'static str)],
-);
-
-const ENDS: [End; 25] = [
+/// How a run ends.
+const ENDS: [Part; 25] = [
     ("exit-0", "exit 0", &[]),
     ("exit-1", "exit 1", &[]),
     ("exit-255", "exit 255", &[]),
@@ -39,11 +33,7 @@ const ENDS: [End; 25] = [
     ("usr1", "kill -USR1 $$", &[]),
     ("abort", "kill -ABRT $$", &[]),
     ("core-dump", "ulimit -c unlimited; kill -ABRT $$", &[]),
-    (
-        "time-up",
-        "exec sleep 1000",
-        &[("runtime_max_sec", "2s")],
-    ),
+    ("time-up", "exec sleep 1000", &[("runtime_max_sec", "2s")]),
     (
         "time-up-exit-0",
         "trap 'exit 0' TERM; sleep 1000 & wait",
@@ -113,33 +103,40 @@ const ENDS: [End; 25] = [
 /// Ends well and leaves a process that does not listen to SIGTERM.
 const LEAVE_CHILD: &str = "trap '' TERM; setsid sleep 1000 & trap - TERM; exit 0";
 
-/// The loops end by the start limit, or by an end that is never followed by a restart.
-fn limits(end: &End) -> [(&'static str, String, Vec<(&'static str, String)>); 2] {
-    let own = |key: &str| {
-        end.2
-            .iter()
-            .find(|(name, _)| *name == key)
-            .map_or("", |(_, value)| value)
-    };
-    let prevent = format!("99 {}", own("restart_prevent_exit_status"));
-    let burst = [
-        ("start_limit_interval_sec", "1h"),
-        ("start_limit_burst", "3"),
-    ];
+/// What ends a loop of restarts.
+struct Limit {
+    name: &'static str,
+    /// Goes before the end of the script.
+    check: &'static str,
+    keys: Vec<(&'static str, String)>,
+}
+
+/// The start limit, or an end that is never followed by a restart.
+fn limits(end: &Part) -> [Limit; 2] {
+    let prevented = end
+        .2
+        .iter()
+        .find(|(key, _)| *key == "restart_prevent_exit_status");
+    let prevented = format!("99 {}", prevented.map_or("", |(_, value)| value));
+    let keys =
+        |keys: [(&'static str, &str); 2]| keys.map(|(key, value)| (key, value.to_owned())).to_vec();
     [
-        (
-            "burst",
-            String::new(),
-            burst.map(|(key, value)| (key, value.to_owned())).to_vec(),
-        ),
-        (
-            "free",
-            "[ $(wc -l < starts) -lt 5 ] || exit 99\n".to_owned(),
-            vec![
-                ("start_limit_interval_sec", "0".to_owned()),
-                ("restart_prevent_exit_status", prevent.trim().to_owned()),
-            ],
-        ),
+        Limit {
+            name: "burst",
+            check: "",
+            keys: keys([
+                ("start_limit_interval_sec", "1h"),
+                ("start_limit_burst", "3"),
+            ]),
+        },
+        Limit {
+            name: "free",
+            check: "[ $(wc -l < starts) -lt 5 ] || exit 99",
+            keys: keys([
+                ("start_limit_interval_sec", "0"),
+                ("restart_prevent_exit_status", prevented.trim()),
+            ]),
+        },
     ]
 }
 
@@ -147,18 +144,17 @@ fn table() -> Vec<Cell> {
     let mut cells = Vec::new();
     for restart in RESTART {
         for end in &ENDS {
-            for (limit, check, limit_keys) in limits(end) {
-                let mut keys: BTreeMap<&str, String> = end
-                    .2
-                    .iter()
-                    .map(|(key, value)| (*key, (*value).to_owned()))
-                    .collect();
-                keys.extend(limit_keys);
+            for limit in limits(end) {
+                let own = end.2.iter().map(|(key, value)| (*key, (*value).to_owned()));
+                let mut keys: BTreeMap<&str, String> = own.chain(limit.keys).collect();
                 keys.insert("restart", restart.to_owned());
                 keys.insert("restart_sec", "20ms".to_owned());
                 cells.push(Cell {
-                    name: format!("{restart}-{}-{limit}", end.0),
-                    script: format!("ulimit -S -c 0\necho x >> starts\n{check}{}\n", end.1),
+                    name: format!("{restart}-{}-{}", end.0, limit.name),
+                    script: format!(
+                        "ulimit -S -c 0\necho x >> starts\n{}\n{}\n",
+                        limit.check, end.1
+                    ),
                     keys: keys.into_iter().collect(),
                 });
             }

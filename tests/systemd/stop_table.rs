@@ -12,7 +12,7 @@ use harness_tests::{
 use libtest_mimic::Trial;
 use serde_json::Value;
 
-use super::cells::{self, Cell, Outcome};
+use super::cells::{self, Cell, Outcome, Part};
 
 pub(crate) fn trials(missing: Option<String>) -> Vec<Trial> {
     trials![if missing;
@@ -24,7 +24,7 @@ pub(crate) fn trials(missing: Option<String>) -> Vec<Trial> {
 const KILL_MODE: [&str; 3] = ["control-group", "mixed", "process"];
 
 /// Trees: each writes `ready` when it is what it is meant to be, and `child` with a child's pid.
-const TREES: [(&str, &str, &[(&str, &str)]); 9] = [
+const TREES: [Part; 9] = [
     ("plain", "echo > ready; exec sleep 1000", &[]),
     (
         "immune-main",
@@ -69,7 +69,7 @@ const TREES: [(&str, &str, &[(&str, &str)]); 9] = [
 ];
 
 fn table() -> Vec<Cell> {
-    let cell = |mode: &str, tree: &(&str, &str, &[(&'static str, &str)])| {
+    let cell = |mode: &str, tree: &Part| {
         let fixed = [
             ("kill_mode", mode),
             ("restart", "always"),

@@ -198,7 +198,9 @@ async fn serve_connection<I>(
     let idle = async {
         shutdown.cancelled().await;
         // Either way the connection ends.
-        tokio::time::timeout(FIRST_REQUEST, asked.cancelled()).await.ok();
+        tokio::time::timeout(FIRST_REQUEST, asked.cancelled())
+            .await
+            .ok();
     };
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
