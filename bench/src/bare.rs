@@ -21,15 +21,26 @@ impl Bare {
     /// Its files go into a directory of their own, on the disk where the harness has its own.
     pub(crate) fn new(directory: &Path) -> Self {
         std::fs::create_dir_all(directory).unwrap();
-        Self { directory: directory.to_owned(), next: AtomicUsize::new(0) }
+        Self {
+            directory: directory.to_owned(),
+            next: AtomicUsize::new(0),
+        }
     }
 
     /// `bash -c CMD` to its end; gives the file of its standard output.
     pub(crate) fn run(&self, cmd: &str) -> PathBuf {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let file = |suffix: &str| self.directory.join(format!("{number}.{suffix}"));
-        let (stdout, stderr) = (File::create(file("out")).unwrap(), File::create(file("err")).unwrap());
-        let status = command("bash").args(["-c", cmd]).stdin(Stdio::null()).stdout(stdout).stderr(stderr).status();
+        let (stdout, stderr) = (
+            File::create(file("out")).unwrap(),
+            File::create(file("err")).unwrap(),
+        );
+        let status = command("bash")
+            .args(["-c", cmd])
+            .stdin(Stdio::null())
+            .stdout(stdout)
+            .stderr(stderr)
+            .status();
         assert!(status.unwrap().success(), "{cmd}");
         file("out")
     }
@@ -37,7 +48,12 @@ impl Bare {
     /// Runs a command `count` times, `together` at once; gives how long that took, in seconds.
     pub(crate) fn run_many(&self, cmd: &str, count: usize, together: usize) -> f64 {
         let left = AtomicUsize::new(count);
-        let take = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
+        let take = || {
+            left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                left.checked_sub(1)
+            })
+            .is_ok()
+        };
         seconds(|| {
             std::thread::scope(|scope| {
                 for _ in 0..together {

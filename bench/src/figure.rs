@@ -44,25 +44,57 @@ pub(crate) struct Figure {
 
 impl Figure {
     /// A ratio of two times, rates or sizes that `show` puts into words.
-    pub(crate) fn ratio(name: impl Into<String>, ours: f64, peer: f64, show: fn(f64) -> String, limit: Limit) -> Self {
-        let value = Value::Measured { ours: show(ours), peer: show(peer), ratio: ours / peer, limit };
-        Self { name: name.into(), value }
+    pub(crate) fn ratio(
+        name: impl Into<String>,
+        ours: f64,
+        peer: f64,
+        show: fn(f64) -> String,
+        limit: Limit,
+    ) -> Self {
+        let value = Value::Measured {
+            ours: show(ours),
+            peer: show(peer),
+            ratio: ours / peer,
+            limit,
+        };
+        Self {
+            name: name.into(),
+            value,
+        }
     }
 
     /// How many times faster ours is, both in seconds.
     pub(crate) fn speed(name: impl Into<String>, ours: f64, peer: f64, least: f64) -> Self {
         let limit = Limit::AtLeast(least);
-        let value = Value::Measured { ours: seconds(ours), peer: seconds(peer), ratio: peer / ours, limit };
-        Self { name: name.into(), value }
+        let value = Value::Measured {
+            ours: seconds(ours),
+            peer: seconds(peer),
+            ratio: peer / ours,
+            limit,
+        };
+        Self {
+            name: name.into(),
+            value,
+        }
     }
 
     /// A share of what may be used at most.
-    pub(crate) fn share(name: impl Into<String>, ours: f64, most: f64, show: fn(f64) -> String) -> Self {
+    pub(crate) fn share(
+        name: impl Into<String>,
+        ours: f64,
+        most: f64,
+        show: fn(f64) -> String,
+    ) -> Self {
         Self::ratio(name, ours, most, show, Limit::AtMost(1.0))
     }
 
-    pub(crate) fn missing(name: impl Into<String>, why: impl ToString) -> Self {
-        Self { name: name.into(), value: Value::Missing { why: why.to_string() } }
+    pub(crate) fn missing(name: impl Into<String>, why: &impl ToString) -> Self {
+        Self {
+            name: name.into(),
+            value: Value::Missing {
+                why: why.to_string(),
+            },
+        }
     }
 
     pub(crate) fn is_missed(&self) -> bool {
@@ -113,7 +145,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_measured_misses_nothing() {
-        assert!(!Figure::missing("x", "not installed").is_missed());
+        assert!(!Figure::missing("x", &"not installed").is_missed());
         assert!(Figure::ratio("x", f64::NAN, 1.0, seconds, Limit::AtMost(1.0)).is_missed());
     }
 }

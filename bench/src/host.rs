@@ -22,12 +22,18 @@ pub(crate) fn harness(config: &str) -> Harness {
 
 /// A directory that goes away with its value.
 pub(crate) fn scratch() -> tempfile::TempDir {
-    tempfile::Builder::new().prefix("b").tempdir_in(directory()).unwrap()
+    tempfile::Builder::new()
+        .prefix("b")
+        .tempdir_in(directory())
+        .unwrap()
 }
 
 /// A session over the bridge, as MCP clients start it.
 pub(crate) fn session(harness: &Harness) -> Session {
     let mut bridge = command::command(binaries::program("harnessctl"));
-    bridge.arg("--runtime-dir").arg(harness.runtime()).args(["mcp", "--group", "bash"]);
+    bridge
+        .arg("--runtime-dir")
+        .arg(harness.runtime())
+        .args(["mcp", "--group", "bash"]);
     Session::open(bridge).expect("the bridge serves")
 }

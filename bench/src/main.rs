@@ -30,7 +30,10 @@ use crate::{effort::Effort, figure::Figure, table::Table};
 
 /// Measure the harness against limits and peers, on this machine, now
 #[derive(Debug, Parser)]
-#[command(name = "harness-bench", after_help = "Exit code: 0 when every limit holds, 1 when one is missed.")]
+#[command(
+    name = "harness-bench",
+    after_help = "Exit code: 0 when every limit holds, 1 when one is missed."
+)]
 struct Arguments {
     /// Measure only the groups of this name (can be given more than once)
     #[arg(long, value_name = "NAME", value_parser = figures::names())]
@@ -55,5 +58,9 @@ fn main() -> ExitCode {
         });
     }
     table.end(missed);
-    if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if missed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }

@@ -20,11 +20,16 @@ impl Process {
     /// How often its threads went to sleep and were woken since they began.
     pub(crate) fn wakeups(self) -> u64 {
         let threads = fs::read_dir(format!("/proc/{}/task", self.0)).unwrap();
-        threads.map(|thread| self.wakeups_of(&thread.unwrap().file_name().to_string_lossy())).sum()
+        threads
+            .map(|thread| self.wakeups_of(&thread.unwrap().file_name().to_string_lossy()))
+            .sum()
     }
 
     fn wakeups_of(self, thread: &str) -> u64 {
-        field(&self.read(&format!("task/{thread}/status")), "voluntary_ctxt_switches:")
+        field(
+            &self.read(&format!("task/{thread}/status")),
+            "voluntary_ctxt_switches:",
+        )
     }
 }
 

@@ -10,7 +10,11 @@ pub(crate) type Side<'a> = &'a mut dyn FnMut() -> f64;
 ///
 /// There are `turns` rounds, or as many as fit into `patience`, but not less than three. The order
 /// is turned round with each round, so that no side always comes after the same one.
-pub(crate) fn by_turns<const N: usize>(turns: usize, patience: Duration, mut sides: [Side<'_>; N]) -> [f64; N] {
+pub(crate) fn by_turns<const N: usize>(
+    turns: usize,
+    patience: Duration,
+    sides: [Side<'_>; N],
+) -> [f64; N] {
     let mut samples = [const { Vec::new() }; N];
     let begun = Instant::now();
     for round in 0..turns.max(3) {
@@ -38,7 +42,11 @@ pub(crate) fn median(samples: &mut [f64]) -> f64 {
     assert!(!samples.is_empty(), "nothing was measured");
     samples.sort_by(f64::total_cmp);
     let middle = samples.len() / 2;
-    if samples.len() % 2 == 1 { samples[middle] } else { f64::midpoint(samples[middle - 1], samples[middle]) }
+    if samples.len() % 2 == 1 {
+        samples[middle]
+    } else {
+        f64::midpoint(samples[middle - 1], samples[middle])
+    }
 }
 
 #[cfg(test)]

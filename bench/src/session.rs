@@ -22,13 +22,25 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) fn open(mut command: Command) -> Result<Self, PeerError> {
         let program = PathBuf::from(command.get_program());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut server = command.spawn().map_err(|source| PeerError::Start { program, source })?;
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut server = command
+            .spawn()
+            .map_err(|source| PeerError::Start { program, source })?;
         let input = server.stdin.take();
         let output = BufReader::new(server.stdout.take().expect("the output is a pipe"));
-        let mut session = Self { server, input, output, line: String::new(), next: 0 };
+        let mut session = Self {
+            server,
+            input,
+            output,
+            line: String::new(),
+            next: 0,
+        };
         let client = json!({ "name": "bench", "version": "0" });
-        let parameters = json!({ "protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": client });
+        let parameters =
+            json!({ "protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": client });
         let id = session.send("initialize", &parameters)?;
         session.reply_to(id)?;
         session.write(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
@@ -39,7 +51,11 @@ impl Session {
     pub(crate) fn call(&mut self, tool: &str, input: &Value) -> Result<Value, PeerError> {
         let id = self.begin(tool, input)?;
         let result = self.reply_to(id)?["result"].take();
-        if result.is_null() || result["isError"] == true { Err(answered(&result)) } else { Ok(result) }
+        if result.is_null() || result["isError"] == true {
+            Err(answered(&result))
+        } else {
+            Ok(result)
+        }
     }
 
     /// Calls a tool without waiting; gives the request's id.
@@ -73,19 +89,26 @@ impl Session {
 
     fn send(&mut self, method: &str, parameters: &Value) -> Result<u64, PeerError> {
         self.next += 1;
-        self.write(&json!({ "jsonrpc": "2.0", "id": self.next, "method": method, "params": parameters }))?;
+        self.write(
+            &json!({ "jsonrpc": "2.0", "id": self.next, "method": method, "params": parameters }),
+        )?;
         Ok(self.next)
     }
 
     fn write(&mut self, message: &Value) -> Result<(), PeerError> {
-        let input = self.input.as_mut().ok_or_else(|| std::io::Error::from(std::io::ErrorKind::BrokenPipe))?;
+        let input = self
+            .input
+            .as_mut()
+            .ok_or_else(|| std::io::Error::from(std::io::ErrorKind::BrokenPipe))?;
         Ok(input.write_all(format!("{message}\n").as_bytes())?)
     }
 }
 
 /// An answer that is not what was asked for.
 pub(crate) fn answered(answer: &Value) -> PeerError {
-    PeerError::Answer { answer: answer.to_string().chars().take(200).collect() }
+    PeerError::Answer {
+        answer: answer.to_string().chars().take(200).collect(),
+    }
 }
 
 impl Drop for Session {

@@ -16,7 +16,12 @@ impl Table {
 
     pub(crate) fn row(&self, figure: &Figure) {
         match &figure.value {
-            Value::Measured { ours, peer, ratio, limit } => {
+            Value::Measured {
+                ours,
+                peer,
+                ratio,
+                limit,
+            } => {
                 let asked = match limit {
                     Limit::AtMost(most) => format!("≤ {most}"),
                     Limit::AtLeast(least) => format!("≥ {least}"),
@@ -27,7 +32,14 @@ impl Table {
                     Limit::AtMost(_) | Limit::AtLeast(_) if figure.is_missed() => "MISSED",
                     Limit::AtMost(_) | Limit::AtLeast(_) => "ok",
                 };
-                self.line([&figure.name, ours, peer, &format!("{ratio:.2}"), &asked, verdict]);
+                self.line([
+                    &figure.name,
+                    ours,
+                    peer,
+                    &format!("{ratio:.2}"),
+                    &asked,
+                    verdict,
+                ]);
             }
             Value::Missing { why } => self.text(&format!("{:<44} {why}\n", figure.name)),
         }
@@ -49,6 +61,9 @@ impl Table {
     #[expect(clippy::unused_self, reason = "only who has begun a table writes on")]
     fn text(&self, text: &str) {
         let mut output = io::stdout().lock();
-        output.write_all(text.as_bytes()).and_then(|()| output.flush()).expect("standard output is open");
+        output
+            .write_all(text.as_bytes())
+            .and_then(|()| output.flush())
+            .expect("standard output is open");
     }
 }

@@ -33,11 +33,23 @@ pub(super) fn measure(effort: Effort, report: Report<'_>) {
             &mut || flood(&mut sessions[1].borrow_mut(), &cmd, bytes),
         ],
     );
-    #[expect(clippy::cast_precision_loss, reason = "a few GiB are exact in a double")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a few GiB are exact in a double"
+    )]
     let rate = |seconds: f64| bytes as f64 / seconds;
-    for (name, taken) in [("output beyond output_max", within), ("output below output_max", whole)] {
+    for (name, taken) in [
+        ("output beyond output_max", within),
+        ("output below output_max", whole),
+    ] {
         let name = format!("{name}, beside a plain file");
-        report(Figure::ratio(name, rate(taken), rate(plain), mib_per_second, Limit::AtLeast(0.95)));
+        report(Figure::ratio(
+            name,
+            rate(taken),
+            rate(plain),
+            mib_per_second,
+            Limit::AtLeast(0.95),
+        ));
     }
 }
 

@@ -36,10 +36,22 @@ pub(super) fn measure(effort: Effort, report: Report<'_>) {
         effort.patience(),
         [&mut || restart(&mut short), &mut || restart(&mut long)],
     );
-    report(Figure::ratio(format!("start-up after {tasks} tasks"), big, small, seconds, LIMIT));
+    report(Figure::ratio(
+        format!("start-up after {tasks} tasks"),
+        big,
+        small,
+        seconds,
+        LIMIT,
+    ));
 }
 
-fn measure_calls(effort: Effort, short: &Harness, long: &Harness, tasks: usize, report: Report<'_>) {
+fn measure_calls(
+    effort: Effort,
+    short: &Harness,
+    long: &Harness,
+    tasks: usize,
+    report: Report<'_>,
+) {
     let mut sessions = [short, long].map(host::session);
     let finished = sessions.each_mut().map(warm_up);
     let sessions = sessions.map(RefCell::new);
@@ -52,18 +64,30 @@ fn measure_calls(effort: Effort, short: &Harness, long: &Harness, tasks: usize, 
                 &mut || sample::seconds(|| work(&mut sessions[1].borrow_mut(), &finished[1]["id"])),
             ],
         );
-        report(Figure::ratio(format!("{name} after {tasks} tasks"), big, small, seconds, LIMIT));
+        report(Figure::ratio(
+            format!("{name} after {tasks} tasks"),
+            big,
+            small,
+            seconds,
+            LIMIT,
+        ));
     };
     compare("run", 400, &|session, _| drop(run(session, "true")));
     compare("status", 1000, &|session, id| drop(status(session, id, 0)));
-    compare("first page of list", 1000, &|session, _| drop(session.call("list", &json!({})).unwrap()));
+    compare("first page of list", 1000, &|session, _| {
+        drop(session.call("list", &json!({})).unwrap());
+    });
 }
 
 /// Copies a finished task so many times into the record.
 fn lengthen(harness: &mut Harness, tasks: usize) {
     let model = run(&mut host::session(harness), "true");
     harness.stop_daemon();
-    fill(&harness.state().join("state.db"), model["id"].as_str().expect("an id"), tasks);
+    fill(
+        &harness.state().join("state.db"),
+        model["id"].as_str().expect("an id"),
+        tasks,
+    );
     harness.start_daemon();
 }
 

@@ -30,16 +30,33 @@ pub(super) fn measure(_effort: Effort, report: Report<'_>) {
     let (daemon, keeper) = processes(&harness);
     pass(SETTLE);
     let before = [memory(daemon), memory(keeper)];
-    report(Figure::share("harnessd's memory (PSS), idle", before[0], 16.0 * MIB, kib));
-    report(Figure::share("harness-keeper's memory (PSS), idle", before[1], 2.0 * MIB, kib));
+    report(Figure::share(
+        "harnessd's memory (PSS), idle",
+        before[0],
+        16.0 * MIB,
+        kib,
+    ));
+    report(Figure::share(
+        "harness-keeper's memory (PSS), idle",
+        before[1],
+        2.0 * MIB,
+        kib,
+    ));
 
     for _ in 0..TASKS {
-        session.call("run", &json!({ "cmd": "sleep 1000", "wait_seconds": 0 })).unwrap();
+        session
+            .call("run", &json!({ "cmd": "sleep 1000", "wait_seconds": 0 }))
+            .unwrap();
     }
     pass(SETTLE);
     let grown = memory(daemon) + memory(keeper) - before[0] - before[1];
     let name = format!("memory of each of {TASKS} idle tasks, both");
-    report(Figure::share(name, grown / f64::from(TASKS), 16.0 * KIB, kib));
+    report(Figure::share(
+        name,
+        grown / f64::from(TASKS),
+        16.0 * KIB,
+        kib,
+    ));
 
     let woken = || daemon.wakeups() + keeper.wakeups();
     let start = woken();
@@ -55,12 +72,18 @@ fn processes(harness: &Harness) -> (Process, Process) {
     (Process(harness.daemon_pid()), Process(harness.keeper_pid()))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "sizes of memory are exact in a double")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "sizes of memory are exact in a double"
+)]
 fn memory(process: Process) -> f64 {
     process.pss() as f64
 }
 
-#[expect(clippy::disallowed_methods, reason = "idleness is measured over a span of time in which nothing is awaited")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "idleness is measured over a span of time in which nothing is awaited"
+)]
 fn pass(span: Duration) {
     std::thread::sleep(span);
 }

@@ -22,12 +22,30 @@ pub(crate) struct Group {
 
 /// All of them, in the order of the table.
 pub(crate) const GROUPS: [Group; 6] = [
-    Group { name: "run", measure: run::measure },
-    Group { name: "peers", measure: peers::measure },
-    Group { name: "throughput", measure: throughput::measure },
-    Group { name: "capture", measure: capture::measure },
-    Group { name: "idle", measure: idle::measure },
-    Group { name: "history", measure: history::measure },
+    Group {
+        name: "run",
+        measure: run::measure,
+    },
+    Group {
+        name: "peers",
+        measure: peers::measure,
+    },
+    Group {
+        name: "throughput",
+        measure: throughput::measure,
+    },
+    Group {
+        name: "capture",
+        measure: capture::measure,
+    },
+    Group {
+        name: "idle",
+        measure: idle::measure,
+    },
+    Group {
+        name: "history",
+        measure: history::measure,
+    },
 ];
 
 pub(crate) fn names() -> PossibleValuesParser {

@@ -22,7 +22,10 @@ pub(super) fn measure(effort: Effort, report: Report<'_>) {
     warm_up(&mut session);
     for known in &KNOWN {
         if let Err(error) = compare(known, effort, &harness, &mut session, report) {
-            report(Figure::missing(format!("run, beside {}", known.name), error));
+            report(Figure::missing(
+                format!("run, beside {}", known.name),
+                &error,
+            ));
         }
     }
 }
@@ -64,9 +67,19 @@ fn compare(
     if let Some(fault) = fault {
         return Err(fault);
     }
-    report(Figure::speed(format!("run, beside {}", known.name), ours, theirs, known.least));
+    report(Figure::speed(
+        format!("run, beside {}", known.name),
+        ours,
+        theirs,
+        known.least,
+    ));
     if known.by_command {
-        report(Figure::speed(format!("harnessctl run, beside {}", known.name), by_command, theirs, 1.0));
+        report(Figure::speed(
+            format!("harnessctl run, beside {}", known.name),
+            by_command,
+            theirs,
+            1.0,
+        ));
     }
     Ok(())
 }

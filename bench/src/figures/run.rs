@@ -14,7 +14,10 @@ use crate::{
 
 /// Runs a command to its end; gives the full status.
 pub(crate) fn run(session: &mut Session, cmd: &str) -> Value {
-    let mut status = session.call("run", &json!({ "cmd": cmd, "wait_seconds": 30 })).unwrap()["structuredContent"].take();
+    let mut status = session
+        .call("run", &json!({ "cmd": cmd, "wait_seconds": 30 }))
+        .unwrap()["structuredContent"]
+        .take();
     while status["status"] == "running" || status["status"] == "pending" {
         status = self::status(session, &status["id"], 30);
     }
@@ -52,6 +55,18 @@ pub(super) fn measure(effort: Effort, report: Report<'_>) {
         ],
     );
     let floor = spawned + looked;
-    report(Figure::ratio("status, beside a bare spawn", looked, spawned, seconds, Limit::Shown));
-    report(Figure::ratio("run, beside a bare spawn and a status", ran, floor, seconds, Limit::AtMost(1.5)));
+    report(Figure::ratio(
+        "status, beside a bare spawn",
+        looked,
+        spawned,
+        seconds,
+        Limit::Shown,
+    ));
+    report(Figure::ratio(
+        "run, beside a bare spawn and a status",
+        ran,
+        floor,
+        seconds,
+        Limit::AtMost(1.5),
+    ));
 }

@@ -30,17 +30,22 @@ pub(super) fn measure(effort: Effort, report: Report<'_>) {
         let [spawned, ran] = by_turns(
             effort.count(TURNS),
             effort.patience() * 3,
-            [
-                &mut || bare.run_many("true", count, together),
-                &mut || sample::seconds(|| run_many(&mut session, count, together)),
-            ],
+            [&mut || bare.run_many("true", count, together), &mut || {
+                sample::seconds(|| run_many(&mut session, count, together))
+            }],
         );
         let rate = |seconds: f64| f64::from(u32::try_from(count).unwrap()) / seconds;
         let name = match together {
             1 => "runs back to back, beside bare ones".to_owned(),
             _ => format!("runs {together} at once, beside bare ones"),
         };
-        report(Figure::ratio(name, rate(ran), rate(spawned), per_second, Limit::AtLeast(0.7)));
+        report(Figure::ratio(
+            name,
+            rate(ran),
+            rate(spawned),
+            per_second,
+            Limit::AtLeast(0.7),
+        ));
     }
 }
 

@@ -33,13 +33,48 @@ pub(crate) struct Known {
 
 /// The first can run nothing in the background; all others can.
 pub(crate) const KNOWN: [Known; 7] = [
-    Known { name: "mcp-server-commands", least: 1.0, by_command: false, start: servers::commands },
-    Known { name: "mcp-background-job", least: 2.0, by_command: false, start: servers::background_job },
-    Known { name: "mcp-yieldshell", least: 2.0, by_command: false, start: servers::yieldshell },
-    Known { name: "desktop-commander", least: 2.0, by_command: false, start: servers::desktop_commander },
-    Known { name: "systemd (StartTransientUnit)", least: 2.0, by_command: false, start: systemd::start },
-    Known { name: "task-spooler", least: 2.0, by_command: true, start: spooler::start },
-    Known { name: "pueue", least: 2.0, by_command: true, start: pueue::start },
+    Known {
+        name: "mcp-server-commands",
+        least: 1.0,
+        by_command: false,
+        start: servers::commands,
+    },
+    Known {
+        name: "mcp-background-job",
+        least: 2.0,
+        by_command: false,
+        start: servers::background_job,
+    },
+    Known {
+        name: "mcp-yieldshell",
+        least: 2.0,
+        by_command: false,
+        start: servers::yieldshell,
+    },
+    Known {
+        name: "desktop-commander",
+        least: 2.0,
+        by_command: false,
+        start: servers::desktop_commander,
+    },
+    Known {
+        name: "systemd (StartTransientUnit)",
+        least: 2.0,
+        by_command: false,
+        start: systemd::start,
+    },
+    Known {
+        name: "task-spooler",
+        least: 2.0,
+        by_command: true,
+        start: spooler::start,
+    },
+    Known {
+        name: "pueue",
+        least: 2.0,
+        by_command: true,
+        start: pueue::start,
+    },
 ];
 
 /// A file that `install.sh` has put in place, or its word why not.
@@ -51,8 +86,9 @@ fn installed(set: &str, file: &str) -> Result<PathBuf, PeerError> {
         return Ok(path.canonicalize()?);
     }
     let noted = fs::read_to_string(peers.join(format!("{set}.missing")));
-    let reason = noted.map_or_else(|_| format!("run bench/peers/install.sh ({file} is not there)"), |text| {
-        text.trim().to_owned()
-    });
+    let reason = noted.map_or_else(
+        |_| format!("run bench/peers/install.sh ({file} is not there)"),
+        |text| text.trim().to_owned(),
+    );
     Err(PeerError::NotInstalled { reason })
 }

@@ -27,7 +27,8 @@ impl Peer for Server {
 
 fn node(file: &str, home: &Path) -> Result<Session, PeerError> {
     let mut node = command("node");
-    node.arg(installed("node", &format!("node_modules/{file}"))?).env("HOME", home);
+    node.arg(installed("node", &format!("node_modules/{file}"))?)
+        .env("HOME", home);
     Session::open(node)
 }
 
@@ -39,20 +40,30 @@ fn python(set: &str, program: &str, home: &Path) -> Result<Session, PeerError> {
 
 pub(super) fn commands(scratch: &Path) -> Started {
     let session = node("mcp-server-commands/build/index.js", scratch)?;
-    let run = |session: &mut Session| session.call("run_command", &json!({ "command": "true" })).map(drop);
+    let run = |session: &mut Session| {
+        session
+            .call("run_command", &json!({ "command": "true" }))
+            .map(drop)
+    };
     Ok(Box::new(Server { session, run }))
 }
 
 /// It has no way to wait: it is asked until it says that the job has ended.
 pub(super) fn background_job(scratch: &Path) -> Started {
     let session = python("mcp-background-job", "mcp-background-job", scratch)?;
-    Ok(Box::new(Server { session, run: run_as_job }))
+    Ok(Box::new(Server {
+        session,
+        run: run_as_job,
+    }))
 }
 
 fn run_as_job(session: &mut Session) -> Result<(), PeerError> {
     let job = session.call("execute_command", &json!({ "command": "true" }))?;
     loop {
-        let status = session.call("get_job_status", &json!({ "job_id": job["structuredContent"]["job_id"] }))?;
+        let status = session.call(
+            "get_job_status",
+            &json!({ "job_id": job["structuredContent"]["job_id"] }),
+        )?;
         match status["structuredContent"]["status"].as_str() {
             Some("completed") => return Ok(()),
             Some("running" | "pending") => {}
@@ -64,22 +75,41 @@ fn run_as_job(session: &mut Session) -> Result<(), PeerError> {
 pub(super) fn yieldshell(scratch: &Path) -> Started {
     let session = python("mcp-yieldshell", "mcp-yieldshell", scratch)?;
     let run = |session: &mut Session| {
-        let result = session.call("execute", &json!({ "command": "true", "side_effects": ["NONE"] }))?;
-        if says(&result, "exit") { Ok(()) } else { Err(answered(&result)) }
+        let result = session.call(
+            "execute",
+            &json!({ "command": "true", "side_effects": ["NONE"] }),
+        )?;
+        if says(&result, "exit") {
+            Ok(())
+        } else {
+            Err(answered(&result))
+        }
     };
     Ok(Box::new(Server { session, run }))
 }
 
 pub(super) fn desktop_commander(scratch: &Path) -> Started {
     let mut session = node("@wonderwhy-er/desktop-commander/dist/index.js", scratch)?;
-    session.call("set_config_value", &json!({ "key": "telemetryEnabled", "value": false }))?;
+    session.call(
+        "set_config_value",
+        &json!({ "key": "telemetryEnabled", "value": false }),
+    )?;
     let run = |session: &mut Session| {
-        let result = session.call("start_process", &json!({ "command": "true", "timeout_ms": 10_000 }))?;
-        if says(&result, "Process started") { Ok(()) } else { Err(answered(&result)) }
+        let result = session.call(
+            "start_process",
+            &json!({ "command": "true", "timeout_ms": 10_000 }),
+        )?;
+        if says(&result, "Process started") {
+            Ok(())
+        } else {
+            Err(answered(&result))
+        }
     };
     Ok(Box::new(Server { session, run }))
 }
 
 fn says(result: &Value, word: &str) -> bool {
-    result["content"][0]["text"].as_str().is_some_and(|text| text.contains(word))
+    result["content"][0]["text"]
+        .as_str()
+        .is_some_and(|text| text.contains(word))
 }

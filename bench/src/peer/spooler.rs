@@ -16,15 +16,22 @@ struct Spooler {
 }
 
 pub(super) fn start(scratch: &Path) -> Result<Box<dyn Peer>, PeerError> {
-    Ok(Box::new(Spooler { program: installed("task-spooler", "tsp")?, directory: scratch.to_owned() }))
+    Ok(Box::new(Spooler {
+        program: installed("task-spooler", "tsp")?,
+        directory: scratch.to_owned(),
+    }))
 }
 
 impl Spooler {
     /// With a queue of its own.
     fn command(&self, word: &str) -> Command {
         let mut tsp = command(&self.program);
-        tsp.arg(word).env("TS_SOCKET", self.directory.join("socket")).env("TMPDIR", &self.directory);
-        tsp.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        tsp.arg(word)
+            .env("TS_SOCKET", self.directory.join("socket"))
+            .env("TMPDIR", &self.directory);
+        tsp.stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         tsp
     }
 }
@@ -34,7 +41,9 @@ impl Peer for Spooler {
         for word in ["true", "-w"] {
             let status = self.command(word).status()?;
             if !status.success() {
-                return Err(PeerError::Answer { answer: format!("{word}: {status}") });
+                return Err(PeerError::Answer {
+                    answer: format!("{word}: {status}"),
+                });
             }
         }
         Ok(())

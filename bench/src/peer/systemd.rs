@@ -24,7 +24,10 @@ struct Systemd {
 
 fn systemd_box(word: &str, boot: &Path) -> Command {
     let mut command = command("bash");
-    command.arg(binaries::source().join("tests/testbed/systemd-box")).arg(word).arg(boot);
+    command
+        .arg(binaries::source().join("tests/testbed/systemd-box"))
+        .arg(word)
+        .arg(boot);
     command
 }
 
@@ -34,7 +37,11 @@ pub(super) fn start(scratch: &Path) -> Result<Box<dyn Peer>, PeerError> {
     let boot = scratch.join("box");
     // The link to the interpreter is kept: an environment is found by it.
     let environment = installed("systemd", "systemd")?;
-    let up = systemd_box("up", &boot).arg(&environment).arg(&script).stdin(Stdio::null()).output()?;
+    let up = systemd_box("up", &boot)
+        .arg(&environment)
+        .arg(&script)
+        .stdin(Stdio::null())
+        .output()?;
     if up.status.code() == Some(SKIPPED) {
         let reason = String::from_utf8_lossy(&up.stdout).trim().to_owned();
         return Err(PeerError::NotInstalled { reason });
@@ -52,7 +59,12 @@ pub(super) fn start(scratch: &Path) -> Result<Box<dyn Peer>, PeerError> {
         .spawn()?;
     let input = client.stdin.take();
     let output = BufReader::new(client.stdout.take().expect("the output is a pipe"));
-    Ok(Box::new(Systemd { boot, client, input, output }))
+    Ok(Box::new(Systemd {
+        boot,
+        client,
+        input,
+        output,
+    }))
 }
 
 impl Peer for Systemd {
@@ -61,7 +73,13 @@ impl Peer for Systemd {
         input.write_all(b"run\n")?;
         let mut line = String::new();
         self.output.read_line(&mut line)?;
-        if line == "done\n" { Ok(()) } else { Err(PeerError::Answer { answer: format!("{line:?}") }) }
+        if line == "done\n" {
+            Ok(())
+        } else {
+            Err(PeerError::Answer {
+                answer: format!("{line:?}"),
+            })
+        }
     }
 }
 
@@ -69,6 +87,9 @@ impl Drop for Systemd {
     fn drop(&mut self) {
         drop(self.input.take());
         self.client.wait().ok();
-        systemd_box("down", &self.boot).stdout(Stdio::null()).status().ok();
+        systemd_box("down", &self.boot)
+            .stdout(Stdio::null())
+            .status()
+            .ok();
     }
 }
