@@ -15,7 +15,7 @@ pub(crate) fn by_turns<const N: usize>(
     patience: Duration,
     sides: [Side<'_>; N],
 ) -> [f64; N] {
-    let mut samples = [const { Vec::new() }; N];
+    let mut sides = sides.map(|side| (side, Vec::new()));
     let begun = Instant::now();
     for round in 0..turns.max(3) {
         if round >= 3 && begun.elapsed() > patience {
@@ -23,11 +23,11 @@ pub(crate) fn by_turns<const N: usize>(
         }
         for step in 0..N {
             let place = if round % 2 == 0 { step } else { N - 1 - step };
-            let sample = sides[place]();
-            samples[place].push(sample);
+            let (side, samples) = &mut sides[place];
+            samples.push(side());
         }
     }
-    samples.map(|mut samples| median(&mut samples))
+    sides.map(|(_, mut samples)| median(&mut samples))
 }
 
 /// How long it takes, in seconds.
