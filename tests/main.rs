@@ -3,13 +3,13 @@
 //! One folder a subject, one behaviour a function; the names are sentences.
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     reason = "a test that cannot go on fails by panicking"
 )]
 
 mod bash;
 mod crash;
 mod ctl;
+mod gate;
 mod http;
 mod mcp;
 mod wakes;
@@ -18,6 +18,14 @@ use libtest_mimic::Arguments;
 
 fn main() {
     let arguments = Arguments::from_args();
-    let trials = [bash::trials(), crash::trials(), ctl::trials(), http::trials(), mcp::trials(), wakes::trials()];
+    let trials = [
+        bash::trials(),
+        crash::trials(),
+        ctl::trials(),
+        gate::trials(),
+        http::trials(),
+        mcp::trials(),
+        wakes::trials(),
+    ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit();
 }

@@ -29,14 +29,18 @@ fn a_killed_task_is_never_reported_as_exit_code_zero() {
 fn a_timeout_ends_the_whole_tree_and_says_timed_out() {
     let harness = Harness::start();
     let mut session = harness.mcp(Some("bash"));
-    let cmd = "sleep 1000 & echo $! > child; (trap '' TERM; exec sleep 1000) & echo $! > immune; wait";
+    let cmd =
+        "sleep 1000 & echo $! > child; (trap '' TERM; exec sleep 1000) & echo $! > immune; wait";
     let input = json!({"cmd": cmd, "timeout_secs": 0.3, "wait_seconds": 30, "unit": {"timeout_stop_sec": 0.2}});
     let status = session.ok("run", &input);
     assert_eq!(status["status"], "timed_out", "{status}");
     assert_eq!(status["result"], "timeout");
     for file in ["child", "immune"] {
         let pid = std::fs::read_to_string(harness.workspace().join(file)).unwrap();
-        assert!(!harness_tests::event::lives(pid.trim().parse().unwrap()), "{file} lives");
+        assert!(
+            !harness_tests::event::lives(pid.trim().parse().unwrap()),
+            "{file} lives"
+        );
     }
 }
 
@@ -67,7 +71,11 @@ fn a_term_immune_task_gets_the_final_signal() {
     let cmd = "trap '' TERM; echo ready > ready; while :; do sleep 1000; done";
     let input = json!({"cmd": cmd, "wait_seconds": 0, "unit": {"timeout_stop_sec": 0.2}});
     let id = session.ok("run", &input)["id"].clone();
-    harness_tests::event::file(&harness.workspace().join("ready"), harness_tests::harness::PATIENCE, |text| text == "ready\n");
+    harness_tests::event::file(
+        &harness.workspace().join("ready"),
+        harness_tests::harness::PATIENCE,
+        |text| text == "ready\n",
+    );
     let status = session.ok("stop", &json!({"id": id}));
     assert_eq!(status["signal"], "SIGKILL", "{status}");
     assert_eq!(status["result"], "timeout");
@@ -78,7 +86,11 @@ fn a_signal_reaches_the_main_process() {
     let mut session = harness.mcp(Some("bash"));
     let cmd = "trap 'echo got; exit 7' USR1; echo ready > ready; while :; do sleep 0.01; done";
     let id = session.ok("run", &json!({"cmd": cmd, "wait_seconds": 0}))["id"].clone();
-    harness_tests::event::file(&harness.workspace().join("ready"), harness_tests::harness::PATIENCE, |text| text == "ready\n");
+    harness_tests::event::file(
+        &harness.workspace().join("ready"),
+        harness_tests::harness::PATIENCE,
+        |text| text == "ready\n",
+    );
     session.ok("signal", &json!({"id": id, "signal": "USR1"}));
     let status = session.ok("status", &json!({"id": id, "wait_seconds": 30}));
     assert_eq!(status["exit_code"], 7, "{status}");

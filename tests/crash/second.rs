@@ -18,8 +18,14 @@ fn a_second_daemon_on_the_same_state_refuses_to_start_and_names_the_first() {
     command.stderr(std::process::Stdio::piped());
     let output = command::run(command, b"", PATIENCE);
     assert_eq!(output.code, 1, "{output:?}");
-    assert!(output.stderr.contains(&harness.daemon_pid().to_string()), "{output:?}");
-    assert_eq!(harness.mcp(Some("bash")).ok("run", &json!({"cmd": "true"}))["exit_code"], 0);
+    assert!(
+        output.stderr.contains(&harness.daemon_pid().to_string()),
+        "{output:?}"
+    );
+    assert_eq!(
+        harness.mcp(Some("bash")).ok("run", &json!({"cmd": "true"}))["exit_code"],
+        0
+    );
 }
 
 fn a_stale_socket_is_replaced() {
@@ -27,7 +33,10 @@ fn a_stale_socket_is_replaced() {
     harness.kill_daemon();
     assert!(harness.runtime().join("mcp.sock").exists());
     harness.start_daemon();
-    assert_eq!(harness.mcp(Some("bash")).ok("run", &json!({"cmd": "true"}))["exit_code"], 0);
+    assert_eq!(
+        harness.mcp(Some("bash")).ok("run", &json!({"cmd": "true"}))["exit_code"],
+        0
+    );
 }
 
 fn many_sessions_at_once_each_get_their_own_answers() {
@@ -39,7 +48,8 @@ fn many_sessions_at_once_each_get_their_own_answers() {
                 let mut session = harness.mcp(Some("bash"));
                 for round in 0..10 {
                     let expected = format!("{number} {round}\n");
-                    let input = json!({"cmd": format!("echo {number} {round}"), "wait_seconds": 30});
+                    let input =
+                        json!({"cmd": format!("echo {number} {round}"), "wait_seconds": 30});
                     assert_eq!(session.ok("run", &input)["stdout"]["tail"], expected);
                 }
             });

@@ -21,7 +21,10 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 fn a_task_is_made_watched_and_stopped_over_http() {
     let harness = Harness::start();
-    let task = harness.post("/v1/tasks", &json!({"cmd": "echo hi; sleep 1000", "wait_seconds": 0}));
+    let task = harness.post(
+        "/v1/tasks",
+        &json!({"cmd": "echo hi; sleep 1000", "wait_seconds": 0}),
+    );
     let id = task["id"].as_str().unwrap();
     assert_eq!(harness.get(&format!("/v1/tasks/{id}"))["status"], "running");
     assert_eq!(harness.get("/v1/tasks")["items"][0]["id"], id);
@@ -30,7 +33,10 @@ fn a_task_is_made_watched_and_stopped_over_http() {
     assert_eq!(stopped["status"], "stopped", "{stopped}");
     let again = harness.post(&format!("/v1/tasks/{id}/restart"), &json!({}));
     assert_eq!(again["status"], "running", "{again}");
-    harness.post(&format!("/v1/tasks/{id}/signal"), &json!({"signal": "SIGKILL"}));
+    harness.post(
+        &format!("/v1/tasks/{id}/signal"),
+        &json!({"signal": "SIGKILL"}),
+    );
     let ended = harness.get(&format!("/v1/tasks/{id}?wait=30"));
     assert_eq!(ended["signal"], "SIGKILL", "{ended}");
 }
@@ -53,11 +59,21 @@ fn every_wrong_request_is_refused_in_the_same_form() {
     ];
     for (method, path, body, status) in cases {
         let reply = harness.http(method, path, *body);
-        let got = if reply.status == 422 { 400 } else { reply.status };
+        let got = if reply.status == 422 {
+            400
+        } else {
+            reply.status
+        };
         assert_eq!(got, *status, "{method} {path} {body:?}: {reply:?}");
         let error = &reply.json()["error"];
-        assert!(error["code"].is_string() && error["message"].is_string(), "{method} {path}: {reply:?}");
-        assert!(error["retryable"].is_boolean(), "{method} {path}: {reply:?}");
+        assert!(
+            error["code"].is_string() && error["message"].is_string(),
+            "{method} {path}: {reply:?}"
+        );
+        assert!(
+            error["retryable"].is_boolean(),
+            "{method} {path}: {reply:?}"
+        );
     }
     let huge = format!("{{\"cmd\":\"{}\"}}", "x".repeat(8 << 20));
     assert_eq!(harness.http("POST", "/v1/tasks", Some(&huge)).status, 413);
@@ -65,11 +81,20 @@ fn every_wrong_request_is_refused_in_the_same_form() {
 }
 
 /// Reads events until one satisfies `is_last`; gives ids and bodies.
-fn events(harness: &Harness, after: Option<&str>, mut is_last: impl FnMut(&Value) -> bool) -> Vec<(String, Value)> {
-    let mut stream = std::os::unix::net::UnixStream::connect(harness.runtime().join("control.sock")).unwrap();
+fn events(
+    harness: &Harness,
+    after: Option<&str>,
+    mut is_last: impl FnMut(&Value) -> bool,
+) -> Vec<(String, Value)> {
+    let mut stream =
+        std::os::unix::net::UnixStream::connect(harness.runtime().join("control.sock")).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let resume = after.map_or(String::new(), |id| format!("Last-Event-ID: {id}\r\n"));
-    write!(stream, "GET /v1/events HTTP/1.1\r\nHost: localhost\r\n{resume}\r\n").unwrap();
+    write!(
+        stream,
+        "GET /v1/events HTTP/1.1\r\nHost: localhost\r\n{resume}\r\n"
+    )
+    .unwrap();
     let mut reader = BufReader::new(stream);
     assert_eq!(http::read_head(&mut reader).0, 200);
     let (mut seen, mut id) = (Vec::new(), String::new());
@@ -94,28 +119,47 @@ fn events(harness: &Harness, after: Option<&str>, mut is_last: impl FnMut(&Value
 fn events_resume_where_a_reader_left_off() {
     let harness = Harness::start();
     let all = events(&harness, None, |event| event["event"] == "tool_result");
-    let names: Vec<_> = all.iter().map(|(_, event)| event["event"].as_str().unwrap()).collect();
+    let names: Vec<_> = all
+        .iter()
+        .map(|(_, event)| event["event"].as_str().unwrap())
+        .collect();
     assert_eq!(names.first(), Some(&"tool_call"), "{names:?}");
     assert!(names.contains(&"unit_changed"), "{names:?}");
     let last = all.last().unwrap().0.clone();
-    let resumed = events(&harness, Some(&all[0].0), |event| event["event"] == "tool_result");
+    let resumed = events(&harness, Some(&all[0].0), |event| {
+        event["event"] == "tool_result"
+    });
     assert_eq!(resumed.last().unwrap().0, last);
     assert_eq!(resumed.len(), all.len() - 1, "{resumed:?}");
-    let unknown = events(&harness, Some("0000-1"), |event| event["event"] == "dropped");
+    let unknown = events(&harness, Some("0000-1"), |event| {
+        event["event"] == "dropped"
+    });
     assert_eq!(unknown.len(), 1);
 }
 
 fn a_process_under_the_keeper_never_gets_an_answer() {
     let harness = Harness::start();
     let ctl = harness_tests::binaries::program("harnessctl");
-    let cmd = format!("{} --runtime-dir {} --json status", ctl.display(), harness.runtime().display());
+    let cmd = format!(
+        "{} --runtime-dir {} --json status",
+        ctl.display(),
+        harness.runtime().display()
+    );
     let status = harness.post("/v1/tasks", &json!({"cmd": cmd, "wait_seconds": 30}));
     assert_ne!(status["exit_code"], 0, "{status}");
     assert!(status.to_string().contains("denied"), "{status}");
     // A double fork does not change who it is.
-    let cmd = format!("setsid sh -c '({cmd} > answer 2>&1; echo end >> answer) &' ; while ! grep -q end answer 2>/dev/null; do sleep 0.01; done; cat answer");
+    let cmd = format!(
+        "setsid sh -c '({cmd} > answer 2>&1; echo end >> answer) &' ; while ! grep -q end answer 2>/dev/null; do sleep 0.01; done; cat answer"
+    );
     let status = harness.post("/v1/tasks", &json!({"cmd": cmd, "wait_seconds": 30}));
-    assert!(status["stdout"]["tail"].as_str().unwrap().contains("denied"), "{status}");
+    assert!(
+        status["stdout"]["tail"]
+            .as_str()
+            .unwrap()
+            .contains("denied"),
+        "{status}"
+    );
 }
 
 fn the_status_names_every_protection_and_whether_it_holds() {
@@ -125,8 +169,16 @@ fn the_status_names_every_protection_and_whether_it_holds() {
     assert_eq!(status["pid"], harness.daemon_pid());
     assert_eq!(status["keeper"]["connected"], true);
     let protections = status["enforcement"].as_array().unwrap();
-    for name in ["cgroup", "memory_max", "tasks_max", "cpu_quota", "signal_scope"] {
-        let found = protections.iter().find(|protection| protection["name"] == name);
+    for name in [
+        "cgroup",
+        "memory_max",
+        "tasks_max",
+        "cpu_quota",
+        "signal_scope",
+    ] {
+        let found = protections
+            .iter()
+            .find(|protection| protection["name"] == name);
         let found = found.unwrap_or_else(|| panic!("{name} is not in {protections:?}"));
         assert!(!found["detail"].as_str().unwrap().is_empty(), "{found}");
     }
@@ -134,12 +186,30 @@ fn the_status_names_every_protection_and_whether_it_holds() {
 
 fn the_calls_of_every_front_are_recorded() {
     let harness = Harness::start();
-    harness.post("/v1/tasks", &json!({"cmd": "echo http", "wait_seconds": 30}));
-    harness.mcp(Some("bash")).ok("run", &json!({"cmd": "echo mcp"}));
+    harness.post(
+        "/v1/tasks",
+        &json!({"cmd": "echo http", "wait_seconds": 30}),
+    );
+    harness
+        .mcp(Some("bash"))
+        .ok("run", &json!({"cmd": "echo mcp"}));
     harness.mcp(Some("bash")).call("run", &json!({"cmd": 5}));
     let calls = harness.get("/v1/calls");
-    let seen: Vec<_> = calls["items"].as_array().unwrap().iter().map(|call| (call["front"].clone(), call["state"].clone())).collect();
-    assert_eq!(seen, [(json!("mcp"), json!("refused")), (json!("mcp"), json!("ok")), (json!("http"), json!("ok"))], "{calls}");
+    let seen: Vec<_> = calls["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|call| (call["front"].clone(), call["state"].clone()))
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            (json!("mcp"), json!("refused")),
+            (json!("mcp"), json!("ok")),
+            (json!("http"), json!("ok"))
+        ],
+        "{calls}"
+    );
     assert_eq!(calls["items"][0]["code"], "invalid_input");
     assert!(calls["items"][1]["duration_usec"].as_u64().unwrap() > 0);
 }
@@ -147,7 +217,10 @@ fn the_calls_of_every_front_are_recorded() {
 fn the_document_describes_what_is_served() {
     let harness = Harness::start();
     let document = harness.get("/v1/openapi.json");
-    assert!(document["openapi"].as_str().unwrap().starts_with("3.1"), "{document}");
+    assert!(
+        document["openapi"].as_str().unwrap().starts_with("3.1"),
+        "{document}"
+    );
     for (path, operations) in document["paths"].as_object().unwrap() {
         if operations.get("get").is_some() && !path.contains('{') && !path.contains("events") {
             let reply = harness.http("GET", path, None);
@@ -160,9 +233,16 @@ fn output_is_followed_until_the_task_ends() {
     let harness = Harness::start();
     let gate = harness.workspace().join("gate");
     nix::unistd::mkfifo(&gate, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    let task = harness.post("/v1/tasks", &json!({"cmd": "echo one; read x < gate; echo two", "wait_seconds": 0}));
+    let task = harness.post(
+        "/v1/tasks",
+        &json!({"cmd": "echo one; read x < gate; echo two", "wait_seconds": 0}),
+    );
     let mut ctl = command::command(harness_tests::binaries::program("harnessctl"));
-    ctl.arg("--runtime-dir").arg(harness.runtime()).args(["output", "--follow", task["id"].as_str().unwrap()]);
+    ctl.arg("--runtime-dir").arg(harness.runtime()).args([
+        "output",
+        "--follow",
+        task["id"].as_str().unwrap(),
+    ]);
     let follower = std::thread::spawn(move || command::run(ctl, b"", PATIENCE));
     std::fs::write(&gate, "go\n").unwrap();
     let output = follower.join().unwrap();

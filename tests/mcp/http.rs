@@ -24,15 +24,28 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// A free port of the loopback address; free still when the daemon takes it, but for bad luck.
 pub(crate) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port()
 }
 
 /// Lines of configuration for a listener, and the token in its file.
 pub(crate) fn config(harness_path: &std::path::Path, port: u16) -> String {
     let token = harness_path.join("token");
-    let mut file = std::fs::File::options().create(true).write(true).truncate(true).mode(0o600).open(&token).unwrap();
+    let mut file = std::fs::File::options()
+        .create(true)
+        .write(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&token)
+        .unwrap();
     file.write_all(TOKEN.as_bytes()).unwrap();
-    format!("tool_groups = [\"wakes\"]\n[mcp_http]\nlisten = \"127.0.0.1:{port}\"\ntoken_file = {token:?}\n")
+    format!(
+        "tool_groups = [\"wakes\"]\n[mcp_http]\nlisten = \"127.0.0.1:{port}\"\ntoken_file = \"{}\"\n",
+        token.display()
+    )
 }
 
 pub(crate) fn start() -> (Harness, u16) {
@@ -43,11 +56,20 @@ pub(crate) fn start() -> (Harness, u16) {
     (harness, port)
 }
 
-fn post(port: u16, path: &str, headers: &str, body: &Value) -> (u16, Vec<(String, String)>, String) {
+fn post(
+    port: u16,
+    path: &str,
+    headers: &str,
+    body: &Value,
+) -> (u16, Vec<(String, String)>, String) {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let body = body.to_string();
-    let host = if headers.contains("Host:") { String::new() } else { format!("Host: 127.0.0.1:{port}\r\n") };
+    let host = if headers.contains("Host:") {
+        String::new()
+    } else {
+        format!("Host: 127.0.0.1:{port}\r\n")
+    };
     write!(
         stream,
         "POST {path} HTTP/1.1\r\n{host}Connection: close\r\nContent-Type: application/json\r\n\
@@ -58,12 +80,22 @@ fn post(port: u16, path: &str, headers: &str, body: &Value) -> (u16, Vec<(String
     let mut reader = BufReader::new(stream);
     let (status, headers) = read_head(&mut reader);
     let mut text = String::new();
-    if headers.iter().any(|(_, value)| value.starts_with("text/event-stream")) {
+    if headers
+        .iter()
+        .any(|(_, value)| value.starts_with("text/event-stream"))
+    {
         // The reply is the first event with data in it.
         loop {
             let mut line = String::new();
-            assert!(reader.read_line(&mut line).unwrap() > 0, "the stream ended: {text}");
-            if let Some(data) = line.strip_prefix("data:").map(str::trim).filter(|data| data.starts_with('{')) {
+            assert!(
+                reader.read_line(&mut line).unwrap() > 0,
+                "the stream ended: {text}"
+            );
+            if let Some(data) = line
+                .strip_prefix("data:")
+                .map(str::trim)
+                .filter(|data| data.starts_with('{'))
+            {
                 return (status, headers, data.to_owned());
             }
         }
@@ -84,7 +116,16 @@ fn bearer() -> String {
 fn a_call_over_http_needs_the_token() {
     let (_harness, port) = start();
     assert_eq!(post(port, "/mcp", "", &initialize()).0, 401);
-    assert_eq!(post(port, "/mcp", "Authorization: Bearer wrong\r\n", &initialize()).0, 401);
+    assert_eq!(
+        post(
+            port,
+            "/mcp",
+            "Authorization: Bearer wrong\r\n",
+            &initialize()
+        )
+        .0,
+        401
+    );
     assert_eq!(post(port, "/mcp", &bearer(), &initialize()).0, 200);
 }
 
@@ -99,16 +140,29 @@ fn a_foreign_origin_or_host_is_refused() {
 fn a_session_over_http_does_a_task() {
     let (_harness, port) = start();
     let (_, headers, _) = post(port, "/mcp/group/bash", &bearer(), &initialize());
-    let session = headers.iter().find(|(name, _)| name == "mcp-session-id").map(|(_, value)| value.clone()).unwrap();
-    let with_session = format!("{}Mcp-Session-Id: {session}\r\nMcp-Protocol-Version: 2025-11-25\r\n", bearer());
+    let session = headers
+        .iter()
+        .find(|(name, _)| name == "mcp-session-id")
+        .map(|(_, value)| value.clone())
+        .unwrap();
+    let with_session = format!(
+        "{}Mcp-Session-Id: {session}\r\nMcp-Protocol-Version: 2025-11-25\r\n",
+        bearer()
+    );
     let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    assert_eq!(post(port, "/mcp/group/bash", &with_session, &initialized).0, 202);
+    assert_eq!(
+        post(port, "/mcp/group/bash", &with_session, &initialized).0,
+        202
+    );
     let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
         "params": {"name": "run", "arguments": {"cmd": "echo over http"}}});
     let (status, _, reply) = post(port, "/mcp/group/bash", &with_session, &call);
     let reply: Value = serde_json::from_str(&reply).unwrap();
     assert_eq!(status, 200);
-    assert_eq!(reply["result"]["structuredContent"]["stdout"]["tail"], "over http\n", "{reply}");
+    assert_eq!(
+        reply["result"]["structuredContent"]["stdout"]["tail"], "over http\n",
+        "{reply}"
+    );
 }
 
 fn a_reload_moves_the_listener() {
@@ -118,8 +172,13 @@ fn a_reload_moves_the_listener() {
     harness.ctl(&["reload"]).ok();
     // The reload is put in force after its answer; each try is one connection.
     let deadline = std::time::Instant::now() + PATIENCE;
-    while TcpStream::connect(("127.0.0.1", new)).is_err() || TcpStream::connect(("127.0.0.1", old)).is_ok() {
-        assert!(std::time::Instant::now() < deadline, "the listener did not move");
+    while TcpStream::connect(("127.0.0.1", new)).is_err()
+        || TcpStream::connect(("127.0.0.1", old)).is_ok()
+    {
+        assert!(
+            std::time::Instant::now() < deadline,
+            "the listener did not move"
+        );
         harness.get("/v1/status");
     }
     assert_eq!(post(new, "/mcp", &bearer(), &initialize()).0, 200);

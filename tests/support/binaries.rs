@@ -13,7 +13,11 @@ pub fn directory() -> PathBuf {
 /// One program; `make test` builds them all first.
 pub fn program(name: &str) -> PathBuf {
     let path = directory().join(name);
-    assert!(path.exists(), "{} is not built: run `cargo build --workspace` first", path.display());
+    assert!(
+        path.exists(),
+        "{} is not built: run `cargo build --workspace` first",
+        path.display()
+    );
     path
 }
 
@@ -24,5 +28,6 @@ pub fn source() -> &'static Path {
 
 /// Where `make test` puts clients from package registries.
 pub fn tools() -> PathBuf {
-    std::env::var_os("HARNESS_TEST_TOOLS").map_or_else(|| source().join("target/tools"), PathBuf::from)
+    std::env::var_os("HARNESS_TEST_TOOLS")
+        .map_or_else(|| source().join("target/tools"), PathBuf::from)
 }

@@ -21,7 +21,8 @@ pub struct Output {
 impl Output {
     /// The standard output as JSON.
     pub fn json(&self) -> serde_json::Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("no JSON ({error}): {self:?}"))
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("no JSON ({error}): {self:?}"))
     }
 
     /// The output of a program that has to have succeeded.
@@ -33,7 +34,10 @@ impl Output {
 }
 
 /// A command, since only the keeper spawns in the product itself.
-#[expect(clippy::disallowed_methods, reason = "tests start the programs under test")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests start the programs under test"
+)]
 pub fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
     Command::new(program)
 }
@@ -42,15 +46,25 @@ pub fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
 #[track_caller]
 pub fn run(mut command: Command, input: &[u8], limit: Duration) -> Output {
     let name = format!("{command:?}");
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap_or_else(|error| panic!("{name}: {error}"));
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command
+        .spawn()
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_owned();
     std::thread::spawn(move || stdin.write_all(&input).unwrap_or_default());
     let stdout = collect(child.stdout.take().unwrap());
     let stderr = collect(child.stderr.take().unwrap());
-    let code = wait(&mut child, limit).unwrap_or_else(|| panic!("{name}: still running after {limit:?}"));
-    Output { code, stdout: stdout.recv().unwrap_or_default(), stderr: stderr.recv().unwrap_or_default() }
+    let code =
+        wait(&mut child, limit).unwrap_or_else(|| panic!("{name}: still running after {limit:?}"));
+    Output {
+        code,
+        stdout: stdout.recv().unwrap_or_default(),
+        stderr: stderr.recv().unwrap_or_default(),
+    }
 }
 
 fn collect(mut stream: impl Read + Send + 'static) -> mpsc::Receiver<String> {
@@ -58,7 +72,9 @@ fn collect(mut stream: impl Read + Send + 'static) -> mpsc::Receiver<String> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).unwrap_or_default();
-        sender.send(String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+        sender
+            .send(String::from_utf8_lossy(&bytes).into_owned())
+            .unwrap_or_default();
     });
     receiver
 }
@@ -80,5 +96,9 @@ pub fn wait(child: &mut Child, limit: Duration) -> Option<i32> {
     if guard.join().unwrap() {
         return None;
     }
-    Some(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)))
+    Some(
+        status
+            .code()
+            .unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
+    )
 }

@@ -23,13 +23,22 @@ pub fn ended(pid: i32, limit: Duration) {
     let Some(pidfd) = pidfd(pid) else { return };
     let mut polled = [PollFd::new(pidfd.as_fd(), PollFlags::POLLIN)];
     let limit = PollTimeout::try_from(limit).unwrap();
-    assert!(poll(&mut polled, limit).unwrap() > 0, "process {pid} still lives after {limit:?}");
+    assert!(
+        poll(&mut polled, limit).unwrap() > 0,
+        "process {pid} still lives after {limit:?}"
+    );
 }
 
 /// Whether the process lives and is no zombie.
 pub fn lives(pid: i32) -> bool {
-    std::fs::read_to_string(format!("/proc/{pid}/stat"))
-        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or("").trim_start().starts_with(['Z', 'X']))
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        !stat
+            .rsplit(')')
+            .next()
+            .unwrap_or("")
+            .trim_start()
+            .starts_with(['Z', 'X'])
+    })
 }
 
 /// Waits until a file satisfies `is_so`, woken by changes in its directory.
@@ -46,7 +55,11 @@ pub fn file(path: &Path, limit: Duration, is_so: impl Fn(&str) -> bool) -> Strin
             return text;
         }
         let left = deadline.saturating_duration_since(Instant::now());
-        assert!(!left.is_zero(), "{} did not come to be as expected: {text:?}", path.display());
+        assert!(
+            !left.is_zero(),
+            "{} did not come to be as expected: {text:?}",
+            path.display()
+        );
         let mut polled = [PollFd::new(inotify.as_fd(), PollFlags::POLLIN)];
         if poll(&mut polled, PollTimeout::try_from(left).unwrap()).unwrap() > 0 {
             inotify.read_events().unwrap();

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    os::unix::net::UnixDatagram,
+    os::unix::{fs::PermissionsExt as _, net::UnixDatagram},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::Duration,
@@ -23,8 +23,37 @@ use crate::{
 /// The longest any single step of a test may take.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
+/// A user that owns nothing else on this machine, one would hope.
+const UNPRIVILEGED: u32 = 47_113;
+
+/// Why no harness can be run as another user here, if so.
+pub fn unprivileged_missing() -> Option<String> {
+    if !nix::unistd::geteuid().is_root() {
+        return Some("becoming another user needs root".to_owned());
+    }
+    let mut probe = command::command("setpriv");
+    let uid = UNPRIVILEGED.to_string();
+    probe
+        .args([
+            "--clear-groups",
+            "--reuid",
+            &uid,
+            "--regid",
+            &uid,
+            "test",
+            "-x",
+        ])
+        .arg(binaries::program("harnessd"));
+    match probe.status() {
+        Ok(status) if status.success() => None,
+        Ok(_) => Some("another user cannot reach the built programs".to_owned()),
+        Err(error) => Some(format!("setpriv: {error}")),
+    }
+}
+
 /// A running harness. Dropped, it is ended with its keeper, and nothing of it may be left.
 pub struct Harness {
+    uid: Option<u32>,
     directory: TempDir,
     config: String,
     daemon: Option<Child>,
@@ -43,6 +72,18 @@ impl Harness {
         harness
     }
 
+    /// A harness whose daemon, and so whose keeper and tasks, run as an unprivileged user.
+    pub fn unprivileged(config: &str) -> Self {
+        let mut harness = Self::prepared(config);
+        harness.uid = Some(UNPRIVILEGED);
+        for path in ["", "work", "test.toml"] {
+            std::os::unix::fs::chown(harness.path(path), Some(UNPRIVILEGED), Some(UNPRIVILEGED))
+                .unwrap();
+        }
+        harness.start_daemon();
+        harness
+    }
+
     /// Directories and configuration, and no daemon yet.
     pub fn prepared(config: &str) -> Self {
         Self::prepared_in(&std::env::temp_dir(), config)
@@ -53,7 +94,12 @@ impl Harness {
         // Short, since a socket's path has 107 bytes at most.
         let directory = tempfile::Builder::new().prefix("hd").tempdir_in(parent).unwrap();
         fs::create_dir(directory.path().join("work")).unwrap();
-        let harness = Self { directory, config: config.to_owned(), daemon: None };
+        let harness = Self {
+            uid: None,
+            directory,
+            config: config.to_owned(),
+            daemon: None,
+        };
         harness.write_config(config);
         harness
     }
@@ -61,7 +107,11 @@ impl Harness {
     /// Replaces the configuration file; the daemon reads it at its start or reload.
     pub fn write_config(&self, config: &str) {
         let workspace = self.workspace().display().to_string();
-        fs::write(self.path("test.toml"), format!("workspace = \"{workspace}\"\n{config}")).unwrap();
+        fs::write(
+            self.path("test.toml"),
+            format!("workspace = \"{workspace}\"\n{config}"),
+        )
+        .unwrap();
     }
 
     /// Starts the daemon and waits until it says that it is ready.
@@ -74,6 +124,8 @@ impl Harness {
     pub fn start_with(&mut self, mut command: Command) {
         let notify = UnixDatagram::bind(self.fresh("notify")).unwrap();
         notify.set_read_timeout(Some(PATIENCE)).unwrap();
+        // The daemon may run as another user.
+        fs::set_permissions(self.path("notify"), fs::Permissions::from_mode(0o666)).unwrap();
         command.env("NOTIFY_SOCKET", self.path("notify"));
         let mut child = command.spawn().unwrap();
         let mut buffer = [0; 4096];
@@ -92,8 +144,28 @@ impl Harness {
 
     /// The daemon's command line, its log going to `daemon.log`.
     pub fn daemon_command(&self) -> Command {
-        let log = fs::File::options().create(true).append(true).open(self.path("daemon.log")).unwrap();
-        let mut command = command::command(binaries::program("harnessd"));
+        let log = fs::File::options()
+            .create(true)
+            .append(true)
+            .open(self.path("daemon.log"))
+            .unwrap();
+        let program = binaries::program("harnessd");
+        let mut command = match self.uid {
+            None => command::command(program),
+            Some(uid) => {
+                let mut command = command::command("setpriv");
+                command
+                    .args([
+                        "--clear-groups",
+                        "--reuid",
+                        &uid.to_string(),
+                        "--regid",
+                        &uid.to_string(),
+                    ])
+                    .arg(program);
+                command
+            }
+        };
         command
             .args(["--agent", "test", "--config"])
             .arg(self.path("test.toml"))
@@ -117,20 +189,38 @@ impl Harness {
 
     /// Asks the daemon to end, as systemd does, and waits.
     pub fn stop_daemon(&mut self) -> i32 {
+        self.end_daemon(Signal::SIGTERM)
+    }
+
+    /// Ends the daemon as a person does with Ctrl-C, and waits.
+    pub fn interrupt_daemon(&mut self) -> i32 {
+        self.end_daemon(Signal::SIGINT)
+    }
+
+    fn end_daemon(&mut self, signal: Signal) -> i32 {
         let mut daemon = self.daemon.take().expect("the daemon runs");
-        kill(Pid::from_raw(daemon.id().cast_signed()), Signal::SIGTERM).unwrap();
-        command::wait(&mut daemon, PATIENCE).unwrap_or_else(|| panic!("the daemon did not end:\n{}", self.log()))
+        kill(Pid::from_raw(daemon.id().cast_signed()), signal).unwrap();
+        command::wait(&mut daemon, PATIENCE)
+            .unwrap_or_else(|| panic!("the daemon did not end:\n{}", self.log()))
     }
 
     /// The daemon's pid.
     pub fn daemon_pid(&self) -> i32 {
-        self.daemon.as_ref().expect("the daemon runs").id().cast_signed()
+        self.daemon
+            .as_ref()
+            .expect("the daemon runs")
+            .id()
+            .cast_signed()
     }
 
     /// The keeper's pid, as the daemon knows it.
     pub fn keeper_pid(&self) -> i32 {
         let status = self.get("/v1/status");
-        status["keeper"]["pid"].as_i64().unwrap_or_else(|| panic!("no keeper in {status}")).try_into().unwrap()
+        status["keeper"]["pid"]
+            .as_i64()
+            .unwrap_or_else(|| panic!("no keeper in {status}"))
+            .try_into()
+            .unwrap()
     }
 
     /// Where tasks run.
@@ -189,7 +279,12 @@ impl Harness {
     #[track_caller]
     pub fn post(&self, path: &str, body: &serde_json::Value) -> serde_json::Value {
         let reply = self.http("POST", path, Some(&body.to_string()));
-        assert!((200..300).contains(&reply.status), "POST {path}: {} {}", reply.status, reply.body);
+        assert!(
+            (200..300).contains(&reply.status),
+            "POST {path}: {} {}",
+            reply.status,
+            reply.body
+        );
         reply.json()
     }
 
@@ -220,7 +315,10 @@ impl Drop for Harness {
             let log = self.log();
             let tail: Vec<&str> = log.lines().rev().take(40).collect();
             let tail: Vec<&str> = tail.into_iter().rev().collect();
-            #[expect(clippy::print_stderr, reason = "the daemon's log belongs beside a failed test")]
+            #[expect(
+                clippy::print_stderr,
+                reason = "the daemon's log belongs beside a failed test"
+            )]
             {
                 eprintln!("--- the daemon's last lines:\n{}", tail.join("\n"));
             }
@@ -232,7 +330,9 @@ impl Drop for Harness {
 fn keeper_of(runtime: &Path) -> Option<i32> {
     use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
     let socket = std::os::unix::net::UnixStream::connect(runtime.join("keeper.sock")).ok()?;
-    getsockopt(&socket, PeerCredentials).ok().map(|credentials| credentials.pid())
+    getsockopt(&socket, PeerCredentials)
+        .ok()
+        .map(|credentials| credentials.pid())
 }
 
 /// Ends a process that is not our child: SIGTERM, and SIGKILL when it takes too long.
@@ -241,7 +341,9 @@ pub fn end(pid: i32) {
 
     use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
     // A directory of /proc polls nothing, so the pidfd it is.
-    let Some(pidfd) = crate::event::pidfd(pid) else { return };
+    let Some(pidfd) = crate::event::pidfd(pid) else {
+        return;
+    };
     for (signal, limit) in [(Signal::SIGTERM, 30_000_u16), (Signal::SIGKILL, 10_000)] {
         kill(Pid::from_raw(pid), signal).unwrap_or_default();
         let mut polled = [PollFd::new(pidfd.as_fd(), PollFlags::POLLIN)];

@@ -28,7 +28,8 @@ impl Session {
             session.send(&json!({"harness": {"group": group}}));
         }
         let client = json!({"name": "test", "version": "0"});
-        let parameters = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+        let parameters =
+            json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
         let reply = session.request("initialize", &parameters);
         assert!(reply["result"]["protocolVersion"].is_string(), "{reply}");
         session.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
@@ -38,9 +39,15 @@ impl Session {
     /// Connects and says nothing.
     #[track_caller]
     pub fn connect(socket: &Path) -> Self {
-        let stream = UnixStream::connect(socket).unwrap_or_else(|error| panic!("{}: {error}", socket.display()));
+        let stream = UnixStream::connect(socket)
+            .unwrap_or_else(|error| panic!("{}: {error}", socket.display()));
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        Self { reader: BufReader::new(stream.try_clone().unwrap()), writer: stream, next: 0, notifications: Vec::new() }
+        Self {
+            reader: BufReader::new(stream.try_clone().unwrap()),
+            writer: stream,
+            next: 0,
+            notifications: Vec::new(),
+        }
     }
 
     /// Sends one line.
@@ -60,14 +67,18 @@ impl Session {
     pub fn receive(&mut self) -> Option<Value> {
         let mut line = String::new();
         let length = self.reader.read_line(&mut line).unwrap();
-        (length > 0).then(|| serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}")))
+        (length > 0).then(|| {
+            serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+        })
     }
 
     /// Sends a request without waiting; gives its id.
     #[track_caller]
     pub fn begin(&mut self, method: &str, parameters: &Value) -> i64 {
         self.next += 1;
-        self.send(&json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": parameters}));
+        self.send(
+            &json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": parameters}),
+        );
         self.next
     }
 
@@ -94,7 +105,10 @@ impl Session {
     #[track_caller]
     pub fn call(&mut self, tool: &str, input: &Value) -> Value {
         let reply = self.request("tools/call", &json!({"name": tool, "arguments": input}));
-        reply.get("result").unwrap_or_else(|| panic!("{tool}: {reply}")).clone()
+        reply
+            .get("result")
+            .unwrap_or_else(|| panic!("{tool}: {reply}"))
+            .clone()
     }
 
     /// Calls a tool that has to succeed; gives its structured result.
@@ -108,7 +122,11 @@ impl Session {
     /// The next notification of that method.
     #[track_caller]
     pub fn notification(&mut self, method: &str) -> Value {
-        if let Some(place) = self.notifications.iter().position(|message| message["method"] == method) {
+        if let Some(place) = self
+            .notifications
+            .iter()
+            .position(|message| message["method"] == method)
+        {
             return self.notifications.remove(place);
         }
         loop {

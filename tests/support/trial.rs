@@ -13,7 +13,10 @@ pub fn test(name: &'static str, body: fn()) -> Trial {
 /// The same, for tests that need something of the machine: `missing` says what is not there.
 ///
 /// A test that cannot run here is reported as ignored, with the reason on standard error.
-#[expect(clippy::print_stderr, reason = "the reason belongs beside the runner's own report")]
+#[expect(
+    clippy::print_stderr,
+    reason = "the reason belongs beside the runner's own report"
+)]
 pub fn test_if(missing: Option<&str>, name: &'static str, body: fn()) -> Trial {
     if let Some(missing) = missing {
         eprintln!("skipped: {name}: {missing}");

@@ -20,12 +20,18 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 fn receive(session: &mut Session, wait: u64) -> Vec<Value> {
-    session.ok("wakes_recv", &json!({"wait_seconds": wait}))["wakes"].as_array().unwrap().clone()
+    session.ok("wakes_recv", &json!({"wait_seconds": wait}))["wakes"]
+        .as_array()
+        .unwrap()
+        .clone()
 }
 
 /// Runs a task that goes on after the call, and gives its id.
 fn task(session: &mut Session, cmd: &str) -> String {
-    session.ok("run", &json!({"cmd": cmd, "wait_seconds": 0}))["id"].as_str().unwrap().to_owned()
+    session.ok("run", &json!({"cmd": cmd, "wait_seconds": 0}))["id"]
+        .as_str()
+        .unwrap()
+        .to_owned()
 }
 
 fn a_task_that_ends_outside_a_wait_fires_one_wake() {
@@ -38,7 +44,7 @@ fn a_task_that_ends_outside_a_wait_fires_one_wake() {
     assert_eq!(wake["from"], format!("bash-task-{id}"));
     assert_eq!(wake["exit_code"], 4);
     assert_eq!(wake["status"], "done");
-    assert_eq!(wake["body"], "one\ntwo\n");
+    assert_eq!(wake["body"], "one\ntwo");
     wakes.ok("wakes_ack", &json!({"ids": [wake["id"]]}));
     assert!(receive(&mut wakes, 0).is_empty());
 }
@@ -47,10 +53,16 @@ fn a_task_that_ends_within_a_wait_fires_none() {
     let harness = Harness::with_config("tool_groups = [\"wakes\"]\n");
     let (mut bash, mut wakes) = (harness.mcp(Some("bash")), harness.mcp(Some("wakes")));
     for _ in 0..20 {
-        assert_eq!(bash.ok("run", &json!({"cmd": "true", "wait_seconds": 30}))["status"], "done");
+        assert_eq!(
+            bash.ok("run", &json!({"cmd": "true", "wait_seconds": 30}))["status"],
+            "done"
+        );
     }
     let id = task(&mut bash, "sleep 0.2");
-    assert_eq!(bash.ok("status", &json!({"id": id, "wait_seconds": 30}))["status"], "done");
+    assert_eq!(
+        bash.ok("status", &json!({"id": id, "wait_seconds": 30}))["status"],
+        "done"
+    );
     assert!(receive(&mut wakes, 0).is_empty());
 }
 
@@ -62,9 +74,14 @@ fn a_waiter_that_goes_away_leaves_the_wake() {
     nix::unistd::mkfifo(&gate, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let input = json!({"cmd": "echo ready > ready; read x < gate", "wait_seconds": 30});
     bash.begin("tools/call", &json!({"name": "run", "arguments": input}));
-    event::file(&harness.workspace().join("ready"), PATIENCE, |text| text == "ready\n");
+    event::file(&harness.workspace().join("ready"), PATIENCE, |text| {
+        text == "ready\n"
+    });
     drop(bash);
-    let told = wakes.begin("tools/call", &json!({"name": "wakes_recv", "arguments": {"wait_seconds": 60}}));
+    let told = wakes.begin(
+        "tools/call",
+        &json!({"name": "wakes_recv", "arguments": {"wait_seconds": 60}}),
+    );
     std::fs::write(&gate, "go\n").unwrap();
     let received = wakes.reply(told)["result"]["structuredContent"]["wakes"].clone();
     assert_eq!(received.as_array().unwrap().len(), 1, "{received}");
@@ -87,7 +104,10 @@ fn a_wake_is_handed_out_until_it_is_acknowledged() {
 fn a_wait_for_wakes_ends_with_the_first() {
     let harness = Harness::with_config("tool_groups = [\"wakes\"]\n");
     let (mut bash, mut wakes) = (harness.mcp(Some("bash")), harness.mcp(Some("wakes")));
-    let told = wakes.begin("tools/call", &json!({"name": "wakes_recv", "arguments": {"wait_seconds": 180}}));
+    let told = wakes.begin(
+        "tools/call",
+        &json!({"name": "wakes_recv", "arguments": {"wait_seconds": 180}}),
+    );
     task(&mut bash, "true");
     let received = wakes.reply(told)["result"]["structuredContent"]["wakes"].clone();
     assert_eq!(received.as_array().unwrap().len(), 1);
@@ -98,7 +118,10 @@ fn a_connected_session_is_told_of_a_wake() {
     let mut bash = harness.mcp(Some("bash"));
     let id = task(&mut bash, "true");
     let told = bash.notification("notifications/message");
-    assert!(told.to_string().contains(&format!("bash-task-{id}")), "{told}");
+    assert!(
+        told.to_string().contains(&format!("bash-task-{id}")),
+        "{told}"
+    );
 }
 
 fn a_wake_survives_a_restart_of_the_daemon() {
@@ -114,55 +137,68 @@ fn a_wake_survives_a_restart_of_the_daemon() {
 }
 
 fn a_turn_is_given_the_due_wakes_and_acknowledges_them_by_exit_code_zero() {
-    let harness = Harness::with_config("tool_groups = [\"wakes\"]\n[turn]\ncommand = [\"sh\", \"-c\", \"cat > turn.tmp; mv turn.tmp turn.json\"]\n");
+    let harness = Harness::with_config(
+        "tool_groups = [\"wakes\"]\n[turn]\ncommand = [\"sh\", \"-c\", \"cat > turn.tmp; mv turn.tmp turn.json\"]\n",
+    );
     let mut bash = harness.mcp(Some("bash"));
     let id = task(&mut bash, "echo hello");
-    let text = event::file(&harness.workspace().join("turn.json"), PATIENCE, |text| !text.is_empty());
+    let text = event::file(&harness.workspace().join("turn.json"), PATIENCE, |text| {
+        !text.is_empty()
+    });
     let turn: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(turn["wakes"][0]["from"], format!("bash-task-{id}"));
-    assert_eq!(turn["wakes"][0]["body"], "hello\n");
+    assert_eq!(turn["wakes"][0]["body"], "hello");
     until_no_wake_is_due(&harness);
 }
 
 fn a_turn_that_fails_keeps_the_wakes_for_its_next_try() {
     let script = "cat > last; echo x >> tries; [ $(wc -l < tries) -ge 3 ]";
-    let config = format!("tool_groups = [\"wakes\"]\n[turn]\ncommand = [\"sh\", \"-c\", {script:?}]\nunit = {{ restart = \"on-failure\", restart_sec = 0 }}\n");
+    let config = format!(
+        "tool_groups = [\"wakes\"]\n[turn]\ncommand = [\"sh\", \"-c\", {script:?}]\nunit = {{ restart = \"on-failure\", restart_sec = 0 }}\n"
+    );
     let harness = Harness::with_config(&config);
     let mut bash = harness.mcp(Some("bash"));
     let id = task(&mut bash, "true");
-    event::file(&harness.workspace().join("tries"), PATIENCE, |text| text == "x\nx\nx\n");
+    event::file(&harness.workspace().join("tries"), PATIENCE, |text| {
+        text == "x\nx\nx\n"
+    });
     until_no_wake_is_due(&harness);
     let last = std::fs::read_to_string(harness.workspace().join("last")).unwrap();
     assert!(last.contains(&id), "{last}");
 }
 
 fn many_wakes_at_once_are_one_turn() {
-    let script = "cat > turn-$$.json; read x < gate";
-    let config = format!("tool_groups = [\"wakes\"]\n[turn]\ncommand = [\"sh\", \"-c\", {script:?}]\n");
+    let script = "cat > turn-$$.json; while ! [ -e go ]; do sleep 0.01; done";
+    let config =
+        format!("tool_groups = [\"wakes\"]\n[turn]\ncommand = [\"sh\", \"-c\", {script:?}]\n");
     let harness = Harness::with_config(&config);
-    let gate = harness.workspace().join("gate");
-    nix::unistd::mkfifo(&gate, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let mut bash = harness.mcp(Some("bash"));
     for _ in 0..30 {
         task(&mut bash, "true");
         bash.notification("notifications/message");
     }
     // The first turn holds the first wakes; the rest is for the second one.
-    std::fs::write(&gate, "go\n").unwrap();
-    std::fs::write(&gate, "go\n").unwrap();
+    std::fs::write(harness.workspace().join("go"), "").unwrap();
     until_no_wake_is_due(&harness);
-    let turns = std::fs::read_dir(harness.workspace()).unwrap().filter(|entry| {
-        entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("turn-")
-    });
+    let turns = std::fs::read_dir(harness.workspace())
+        .unwrap()
+        .filter(|entry| {
+            entry
+                .as_ref()
+                .unwrap()
+                .file_name()
+                .to_string_lossy()
+                .starts_with("turn-")
+        });
     assert_eq!(turns.count(), 2);
 }
 
 /// Waits, by the events of units, until every wake is acknowledged.
-fn until_no_wake_is_due(harness: &Harness) {
+pub(crate) fn until_no_wake_is_due(harness: &Harness) {
     let deadline = std::time::Instant::now() + PATIENCE;
     while harness.get("/v1/status")["wakes"] != 0 {
         assert!(std::time::Instant::now() < deadline, "wakes are still due");
         // A wait for a wake that does not come is a pause that ends early when one does.
-        harness.post("/v1/wakes/recv?wait=0.05", &json!({}));
+        harness.post("/v1/wakes/recv", &json!({"wait_seconds": 0.05}));
     }
 }

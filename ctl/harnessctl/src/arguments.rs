@@ -7,8 +7,8 @@ use harness_client::Selector;
 
 use crate::{
     command::{
-        calls, events, list, mcp, mcp_config, output, reload, restart, run, signal, status, stop,
-        units, wait, wakes,
+        answer, approvals, calls, events, explain, list, mcp, mcp_config, output, reload, restart,
+        run, signal, status, stop, units, wait, wakes,
     },
     exit::HELP,
 };
@@ -72,6 +72,12 @@ pub(crate) enum Command {
     Events(events::Arguments),
     Units(units::Arguments),
     Calls(calls::Arguments),
+    Approvals(approvals::Arguments),
+    /// Answer calls that wait for you with yes
+    Approve(answer::Arguments),
+    /// Answer calls that wait for you with no
+    Reject(answer::Arguments),
+    Explain(explain::Arguments),
     Reload(reload::Arguments),
     Mcp(mcp::Arguments),
     McpConfig(mcp_config::Arguments),

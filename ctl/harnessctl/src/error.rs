@@ -22,6 +22,8 @@ pub(crate) enum Error {
     UnitKeys { source: serde_json::Error },
     #[error("--unit: {0}")]
     UnitPolicy(#[from] SettingsError),
+    #[error("the input is not a JSON object: {source}")]
+    Input { source: serde_json::Error },
     #[error("--env {name}: there is no such variable here to pass on; set one with {name}=VALUE")]
     NoVariable { name: String },
     #[error("{path:?} is not UTF-8, which the harness needs")]
@@ -38,6 +40,7 @@ impl Error {
             | Self::UnitSyntax { .. }
             | Self::UnitKeys { .. }
             | Self::UnitPolicy(_)
+            | Self::Input { .. }
             | Self::NoVariable { .. }
             | Self::NotUtf8 { .. } => Exit::USAGE,
             Self::Client(error) if error.is_unreachable() => Exit::UNREACHABLE,

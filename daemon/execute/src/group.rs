@@ -22,11 +22,14 @@ pub trait ToolGroup: Send + Sync + 'static {
 /// # Errors
 /// `invalid_input`: what a schema cannot say, such as a malformed time span.
 pub fn input<T: DeserializeOwned>(call: &Call) -> Result<T, Refusal> {
-    T::deserialize(Value::Object(call.input.clone()))
+    serde_path_to_error::deserialize(Value::Object(call.input.clone()))
         .map_err(|error| Refusal::new(ErrorCode::InvalidInput, format!("{}: {error}", call.tool)))
 }
 
 /// The answer to a tool name that the group does not have; the catalogue resolves names before.
 pub(crate) fn no_such_tool(call: &Call) -> Refusal {
-    Refusal::new(ErrorCode::UnknownCommand, format!("the group {} has no tool {}", call.group, call.tool))
+    Refusal::new(
+        ErrorCode::UnknownCommand,
+        format!("the group {} has no tool {}", call.group, call.tool),
+    )
 }

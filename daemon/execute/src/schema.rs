@@ -5,14 +5,26 @@ use serde_json::Value;
 
 /// The schema of an input: closed, without `$ref`, which not every client follows.
 pub(crate) fn input<T: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().for_deserialize().with(|settings| settings.inline_subschemas = true);
-    without_noise(settings.into_generator().into_root_schema_for::<T>().to_value())
+    let settings = SchemaSettings::draft2020_12()
+        .for_deserialize()
+        .with(|settings| settings.inline_subschemas = true);
+    without_noise(
+        settings
+            .into_generator()
+            .into_root_schema_for::<T>()
+            .to_value(),
+    )
 }
 
 /// The schema of a structured result, without prose: clients check against it, models do not read it.
 pub(crate) fn output<T: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| settings.inline_subschemas = true);
-    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    let settings = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .with(|settings| settings.inline_subschemas = true);
+    let mut schema = settings
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value();
     strip(&mut schema, &["description", "title", "$schema", "format"]);
     schema
 }

@@ -9,7 +9,11 @@ pub trait UnitStore: Send + Sync + 'static {
     fn unit(&self, id: &UnitId) -> BoxFuture<'_, Result<Option<StoredUnit>, Refusal>>;
 
     /// Tasks, newest first, from before the cursor on.
-    fn tasks(&self, before: Option<i64>, limit: u32) -> BoxFuture<'_, Result<Page<StoredUnit>, Refusal>>;
+    fn tasks(
+        &self,
+        before: Option<i64>,
+        limit: u32,
+    ) -> BoxFuture<'_, Result<Page<StoredUnit>, Refusal>>;
 }
 
 /// Wakes that nobody has acknowledged.

@@ -3,7 +3,7 @@
 use std::{
     path::PathBuf,
     sync::{Arc, PoisonError, RwLock},
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 use harness_authorize::Policy;
@@ -21,10 +21,13 @@ use harness_supervise::{Engine, Spawner};
 use tokio::sync::broadcast;
 
 use crate::{
-    catalogue::{Catalogue, SchemaError},
+    approvals::{Approvals, Patience},
+    catalogue::Catalogue,
     config::{ChildEnvironment, Loaded, Places, VariableMap},
+    daemon::Fatal,
     journal::RecordJournal,
     keeper::KeeperHandle,
+    policy,
     sessions::Sessions,
     store::RecordStore,
     wakes::WakeRoom,
@@ -58,6 +61,7 @@ pub struct Harness {
     bus: Bus,
     wakes: Arc<WakeRoom>,
     engine: Engine,
+    approvals: Arc<Approvals>,
     catalogue: Arc<Catalogue>,
     bash: Arc<Bash>,
     wake_tools: Arc<Wakes>,
@@ -68,22 +72,31 @@ pub struct Harness {
 
 impl Harness {
     /// Wires the rooms over an open record and a connected keeper.
-    pub(crate) fn new(
+    pub(crate) async fn new(
         places: Places,
         loaded: Loaded,
         variables: VariableMap,
         record: Record,
         keeper: KeeperHandle,
-    ) -> Result<Arc<Self>, SchemaError> {
+    ) -> Result<Arc<Self>, Fatal> {
         let bus = Bus::new(HISTORY);
         let wakes = Arc::new(WakeRoom::new(record.clone(), bus.clone()));
-        let journal = RecordJournal { record: record.clone(), bus: bus.clone(), wakes: wakes.clone() };
+        let journal = RecordJournal {
+            record: record.clone(),
+            bus: bus.clone(),
+            wakes: wakes.clone(),
+        };
         let spawner: Arc<dyn Spawner> = Arc::new(keeper.clone());
         let engine = Engine::new(spawner, Arc::new(journal));
         let in_force = InForce::of(loaded, &variables);
         let store: Arc<dyn UnitStore> = Arc::new(RecordStore(record.clone()));
-        let bash = Arc::new(Bash::new(engine.clone(), store, bash_settings(&places, &in_force)));
+        let bash = Arc::new(Bash::new(
+            engine.clone(),
+            store,
+            bash_settings(&places, &in_force),
+        ));
         let wake_tools = Arc::new(Wakes::new(wakes.clone()));
+        let approvals = Approvals::open(record.clone(), bus.clone()).await?;
         let groups: Vec<Arc<dyn ToolGroup>> = vec![bash.clone(), wake_tools.clone()];
         Ok(Arc::new(Self {
             places,
@@ -96,6 +109,7 @@ impl Harness {
             bus,
             wakes,
             engine,
+            approvals,
             catalogue: Arc::new(Catalogue::of(groups)?),
             bash,
             wake_tools,
@@ -109,7 +123,10 @@ impl Harness {
     pub(crate) fn configure(&self, loaded: Loaded) {
         let in_force = Arc::new(InForce::of(loaded, &self.variables));
         self.bash.configure(bash_settings(&self.places, &in_force));
-        *self.in_force.write().unwrap_or_else(PoisonError::into_inner) = in_force;
+        *self
+            .in_force
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = in_force;
         self.set_reload_error(None);
         // No session may be connected.
         let _receivers = self.notices.send(Notice::ToolsChanged);
@@ -117,15 +134,24 @@ impl Harness {
     }
 
     pub(crate) fn set_reload_error(&self, error: Option<String>) {
-        *self.reload_error.write().unwrap_or_else(PoisonError::into_inner) = error;
+        *self
+            .reload_error
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = error;
     }
 
     pub(crate) fn reload_error(&self) -> Option<String> {
-        self.reload_error.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.reload_error
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     pub(crate) fn in_force(&self) -> Arc<InForce> {
-        self.in_force.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.in_force
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     pub(crate) fn record(&self) -> &Record {
@@ -146,6 +172,22 @@ impl Harness {
 
     pub(crate) fn catalogue(&self) -> &Arc<Catalogue> {
         &self.catalogue
+    }
+
+    pub(crate) fn approvals(&self) -> &Arc<Approvals> {
+        &self.approvals
+    }
+
+    /// How long a question stands, and a call is held for it.
+    pub(crate) fn patience(&self) -> Patience {
+        let in_force = self.in_force();
+        let approval = &in_force.loaded.config.approval;
+        // Without an end a question would stand for a year.
+        let longest = Duration::from_hours(24 * 365);
+        Patience {
+            timeout: approval.timeout_sec.finite().unwrap_or(longest),
+            hold: approval.hold_sec.finite().unwrap_or(longest),
+        }
     }
 
     pub(crate) fn bash(&self) -> &Arc<Bash> {
@@ -178,7 +220,7 @@ impl Harness {
 impl InForce {
     fn of(loaded: Loaded, variables: &VariableMap) -> Self {
         Self {
-            policy: Policy::of_groups(loaded.config.tool_groups.iter().cloned()),
+            policy: policy::of(&loaded),
             environment: ChildEnvironment::new(variables, &loaded.config.environment, None),
             loaded,
         }

@@ -43,10 +43,17 @@ fn failed(error: &harness_record::Error) -> JournalError {
 }
 
 impl Journal for RecordJournal {
-    fn created(&self, unit: NewUnit, starting: Transition) -> BoxFuture<'_, Result<(), JournalError>> {
+    fn created(
+        &self,
+        unit: NewUnit,
+        starting: Transition,
+    ) -> BoxFuture<'_, Result<(), JournalError>> {
         Box::pin(async move {
             let change = starting.clone();
-            self.record.unit_created(unit, starting).await.map_err(|error| failed(&error))?;
+            self.record
+                .unit_created(unit, starting)
+                .await
+                .map_err(|error| failed(&error))?;
             self.publish(&change);
             Ok(())
         })
@@ -55,7 +62,10 @@ impl Journal for RecordJournal {
     fn starting(&self, transition: Transition) -> BoxFuture<'_, Result<(), JournalError>> {
         Box::pin(async move {
             let change = transition.clone();
-            self.record.unit_starting(transition).await.map_err(|error| failed(&error))?;
+            self.record
+                .unit_starting(transition)
+                .await
+                .map_err(|error| failed(&error))?;
             self.publish(&change);
             Ok(())
         })
@@ -64,7 +74,11 @@ impl Journal for RecordJournal {
     fn changed(&self, transition: Transition) -> BoxFuture<'_, Result<(), JournalError>> {
         Box::pin(async move {
             let change = transition.clone();
-            let wake = self.record.unit_changed(transition).await.map_err(|error| failed(&error))?;
+            let wake = self
+                .record
+                .unit_changed(transition)
+                .await
+                .map_err(|error| failed(&error))?;
             self.publish(&change);
             self.announce(wake);
             Ok(())
@@ -83,7 +97,9 @@ impl Journal for RecordJournal {
                 Ok(Some(wake)) => wakes.announce(wake),
                 Ok(None) => {}
                 // The wake is still held in the record and becomes due with the next start.
-                Err(error) => tracing::error!(%unit, %error, "the record did not take what became of a wait"),
+                Err(error) => {
+                    tracing::error!(%unit, %error, "the record did not take what became of a wait");
+                }
             }
         });
     }

@@ -36,7 +36,10 @@ fn serve(arguments: &Arguments) -> Result<(), daemon::Fatal> {
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|source| daemon::Fatal::System { what: "start the runtime", source })?;
+        .map_err(|source| daemon::Fatal::System {
+            what: "start the runtime",
+            source,
+        })?;
     runtime.block_on(daemon::run(arguments, activated))
 }
 

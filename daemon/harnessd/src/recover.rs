@@ -16,11 +16,17 @@ pub(crate) async fn recover(
     spawner: &Arc<dyn Spawner>,
     adopted: Vec<Adopted>,
 ) -> Result<Vec<UnitHandle>, harness_record::Error> {
-    let mut by_invocation: HashMap<InvocationId, Adopted> =
-        adopted.into_iter().map(|adopted| (adopted.invocation.clone(), adopted)).collect();
+    let mut by_invocation: HashMap<InvocationId, Adopted> = adopted
+        .into_iter()
+        .map(|adopted| (adopted.invocation.clone(), adopted))
+        .collect();
     let mut handles = Vec::new();
     for stored in record.unfinished_units().await? {
-        let process = stored.state.invocation.as_ref().and_then(|invocation| by_invocation.remove(invocation));
+        let process = stored
+            .state
+            .invocation
+            .as_ref()
+            .and_then(|invocation| by_invocation.remove(invocation));
         tracing::info!(unit = %stored.unit.id, found = process.is_some(), "unit taken up again");
         handles.push(engine.adopt(stored, process));
     }

@@ -15,14 +15,19 @@ impl Harness {
             Ok(loaded) => loaded,
             Err(diagnostics) => {
                 let text = diagnostics.render(false);
-                tracing::error!("the configuration was not reloaded, the old one stays in force:\n{text}");
+                tracing::error!(
+                    "the configuration was not reloaded, the old one stays in force:\n{text}"
+                );
                 self.set_reload_error(Some(text.clone()));
                 return Err(text);
             }
         };
         let changes = Changes::between(&self.in_force().loaded, &loaded);
         for part in changes.needing_restart() {
-            tracing::warn!("{} takes effect with the next start of the daemon", part.as_str());
+            tracing::warn!(
+                "{} takes effect with the next start of the daemon",
+                part.as_str()
+            );
         }
         if !loaded.warnings.is_empty() {
             tracing::warn!("{}", loaded.warnings.render(false));

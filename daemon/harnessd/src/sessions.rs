@@ -16,15 +16,27 @@ pub(crate) struct Sessions {
 impl Sessions {
     pub(crate) fn opened(&self, session: &SessionId, client: &str) {
         tracing::info!(%session, client, "session opened");
-        self.clients.lock().unwrap_or_else(PoisonError::into_inner).insert(session.clone(), client.to_owned());
+        self.clients
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(session.clone(), client.to_owned());
     }
 
     pub(crate) fn closed(&self, session: &SessionId) {
         tracing::info!(%session, "session closed");
-        self.clients.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
+        self.clients
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(session);
     }
 
     pub(crate) fn count(&self) -> u32 {
-        u32::try_from(self.clients.lock().unwrap_or_else(PoisonError::into_inner).len()).unwrap_or(u32::MAX)
+        u32::try_from(
+            self.clients
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .len(),
+        )
+        .unwrap_or(u32::MAX)
     }
 }

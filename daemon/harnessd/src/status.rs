@@ -21,7 +21,12 @@ impl Harness {
             workspace: in_force.loaded.workspace.display().to_string(),
             state_directory: self.places.state.display().to_string(),
             runtime_directory: self.places.runtime.display().to_string(),
-            config: in_force.loaded.files.iter().map(|file| file.display().to_string()).collect(),
+            config: in_force
+                .loaded
+                .files
+                .iter()
+                .map(|file| file.display().to_string())
+                .collect(),
             config_error: self.reload_error(),
             keeper: keeper.status,
             tasks: self.record().task_counts().await?,
@@ -36,8 +41,19 @@ impl Harness {
     /// One line for systemd's `STATUS=`.
     pub(crate) fn status_line(&self) -> String {
         let running = self.engine().live().len();
-        let keeper = if self.keeper.state().borrow().status.connected { "" } else { "; the keeper does not answer" };
-        let config = if self.reload_error().is_some() { "; the last reload was refused" } else { "" };
-        format!("{running} units, {} sessions{keeper}{config}", self.sessions().count())
+        let keeper = if self.keeper.state().borrow().status.connected {
+            ""
+        } else {
+            "; the keeper does not answer"
+        };
+        let config = if self.reload_error().is_some() {
+            "; the last reload was refused"
+        } else {
+            ""
+        };
+        format!(
+            "{running} units, {} sessions{keeper}{config}",
+            self.sessions().count()
+        )
     }
 }

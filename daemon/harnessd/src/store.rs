@@ -16,11 +16,27 @@ impl UnitStore for RecordStore {
         Box::pin(async move { self.0.unit(&id).await.map_err(|error| unavailable(&error)) })
     }
 
-    fn tasks(&self, before: Option<i64>, limit: u32) -> BoxFuture<'_, Result<Page<StoredUnit>, Refusal>> {
+    fn tasks(
+        &self,
+        before: Option<i64>,
+        limit: u32,
+    ) -> BoxFuture<'_, Result<Page<StoredUnit>, Refusal>> {
         Box::pin(async move {
-            let query = UnitQuery { kind: Some(UnitKind::Task), before, limit, live: None };
-            let page = self.0.units(query).await.map_err(|error| unavailable(&error))?;
-            Ok(Page { items: page.items, next: page.next })
+            let query = UnitQuery {
+                kind: Some(UnitKind::Task),
+                before,
+                limit,
+                live: None,
+            };
+            let page = self
+                .0
+                .units(query)
+                .await
+                .map_err(|error| unavailable(&error))?;
+            Ok(Page {
+                items: page.items,
+                next: page.next,
+            })
         })
     }
 }

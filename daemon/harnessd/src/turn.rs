@@ -63,7 +63,11 @@ async fn conclude(harness: &Harness, turn: &UnitHandle) -> bool {
         tracing::warn!(unit = %turn.id(), ?exit, "the turn failed, so its wakes stay due");
         return false;
     }
-    let input = turn.spec().stdin.as_deref().map(serde_json::from_str::<TurnInput>);
+    let input = turn
+        .spec()
+        .stdin
+        .as_deref()
+        .map(serde_json::from_str::<TurnInput>);
     let ids: Vec<WakeId> = match input {
         Some(Ok(input)) => input.wakes.iter().map(|wake| wake.id).collect(),
         Some(Err(_)) | None => Vec::new(),

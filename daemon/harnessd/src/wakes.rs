@@ -2,7 +2,7 @@
 
 use futures_util::future::BoxFuture;
 use harness_execute::store::WakeStore;
-use harness_model::{ErrorCode, EventBody, Refusal, Wake, WakeId};
+use harness_model::{ErrorCode, EventBody, Refusal, UnitId, Wake, WakeId};
 use harness_publish::{Bus, WakeBell};
 use harness_record::Record;
 use tokio::sync::broadcast;
@@ -20,7 +20,12 @@ pub(crate) struct WakeRoom {
 
 impl WakeRoom {
     pub(crate) fn new(record: Record, bus: Bus) -> Self {
-        Self { record, bus, bell: WakeBell::new(), sessions: broadcast::channel(BACKLOG).0 }
+        Self {
+            record,
+            bus,
+            bell: WakeBell::new(),
+            sessions: broadcast::channel(BACKLOG).0,
+        }
     }
 
     /// Tells everyone who waits that this wake is due. It is in the record already.
@@ -29,6 +34,11 @@ impl WakeRoom {
         // No session is connected: the wake stays due.
         let _listeners = self.sessions.send(wake);
         self.bell.ring();
+    }
+
+    /// Somebody has the end of this unit in hand: its wakes are acknowledged.
+    pub(crate) fn end_is_known(&self, unit: UnitId) {
+        self.record.wakes_ack_of(unit);
     }
 
     /// Each wake as it becomes due, for connected sessions.
@@ -49,11 +59,21 @@ pub(crate) fn unavailable(error: &harness_record::Error) -> Refusal {
 
 impl WakeStore for WakeRoom {
     fn take(&self, limit: u32) -> BoxFuture<'_, Result<Vec<Wake>, Refusal>> {
-        Box::pin(async move { self.record.wakes_take(limit).await.map_err(|error| unavailable(&error)) })
+        Box::pin(async move {
+            self.record
+                .wakes_take(limit)
+                .await
+                .map_err(|error| unavailable(&error))
+        })
     }
 
     fn acknowledge(&self, ids: Vec<WakeId>) -> BoxFuture<'_, Result<Vec<WakeId>, Refusal>> {
-        Box::pin(async move { self.record.wakes_ack(&ids).await.map_err(|error| unavailable(&error)) })
+        Box::pin(async move {
+            self.record
+                .wakes_ack(&ids)
+                .await
+                .map_err(|error| unavailable(&error))
+        })
     }
 
     fn arrival(&self) -> BoxFuture<'_, ()> {

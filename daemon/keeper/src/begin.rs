@@ -62,7 +62,7 @@ impl Keeper {
             }
         };
         let mut unit = Unit::new(&request, pid, cgroup, not_enforced);
-        let (ours, kept) = streams.into_ours(request.keep_pipes)?;
+        let (ours, kept) = streams.into_ours(request.keep_pipes);
         unit.pipes = kept;
         let reply = Reply::Spawned {
             pid,
@@ -176,8 +176,7 @@ impl Streams {
     }
 
     /// The ends for the daemon, and copies where the keeper is to keep them.
-    #[expect(clippy::type_complexity, reason = "two plain lists of descriptors")]
-    fn into_ours(self, keep: bool) -> Result<(Vec<OwnedFd>, [Option<OwnedFd>; 3]), Failure> {
+    fn into_ours(self, keep: bool) -> (Vec<OwnedFd>, [Option<OwnedFd>; 3]) {
         let mut kept = [const { None }; 3];
         if keep {
             for (kept, ours) in kept.iter_mut().zip(&self.ours) {
@@ -185,7 +184,7 @@ impl Streams {
                 *kept = ours.as_ref().and_then(|ours| ours.try_clone().ok());
             }
         }
-        Ok((self.ours.into_iter().flatten().collect(), kept))
+        (self.ours.into_iter().flatten().collect(), kept)
     }
 }
 

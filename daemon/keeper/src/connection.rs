@@ -5,7 +5,6 @@ use std::os::fd::OwnedFd;
 use harness_keeper::protocol::{
     Decoder, Event, Failure, Message, Outbox, Reply, ReplyFrame, encode,
 };
-use rustix::io::Errno;
 
 /// A daemon that leaves so much unread is disconnected; the list tells it everything when it comes back.
 const UNREAD_MAX: usize = 32 << 20;
@@ -63,7 +62,7 @@ impl Connection {
     fn queue(&mut self, message: &Message, fds: Vec<OwnedFd>) {
         match encode(message) {
             Ok(frame) if self.outbox.bytes() + frame.len() <= UNREAD_MAX => {
-                self.outbox.push(frame, fds)
+                self.outbox.push(frame, fds);
             }
             Ok(_) | Err(_) => self.broken = true,
         }
@@ -71,14 +70,9 @@ impl Connection {
 
     /// Writes what the peer takes. Whether more waits.
     pub(crate) fn flush(&mut self) -> bool {
-        match self.outbox.flush(&self.socket) {
-            Ok(done) => !done,
-            // The peer has too many descriptors in flight: it gets them once it has read some.
-            Err(Errno::TOOMANYREFS) => true,
-            Err(_) => {
-                self.broken = true;
-                false
-            }
-        }
+        // Too many descriptors in flight are an error too: a daemon that reads none of them starts anew.
+        let flushed = self.outbox.flush(&self.socket);
+        self.broken |= flushed.is_err();
+        flushed == Ok(false)
     }
 }

@@ -53,6 +53,10 @@ pub(crate) struct Keeper {
     pub(crate) privilege: Privilege,
     pub(crate) launcher: Launcher,
     pub(crate) null: OwnedFd,
+    /// Given up for a moment when no other descriptor is free.
+    pub(crate) spare: Option<OwnedFd>,
+    /// Peers that were not let in.
+    pub(crate) refusals: u64,
     pub(crate) connections: HashMap<u32, Connection>,
     /// The one that has said hello last.
     pub(crate) daemon: Option<u32>,
@@ -138,7 +142,7 @@ impl Keeper {
         let runs: Vec<_> = self
             .units
             .iter()
-            .filter(|(_, unit)| !unit.ended)
+            .filter(|(_, unit)| !unit.has_ended())
             .map(|(invocation, unit)| {
                 let mut sequence = unit.sequence.clone();
                 let bound = if at_once { Duration::ZERO } else { SHUTDOWN };
@@ -160,7 +164,7 @@ impl Keeper {
 
     fn is_done(&self) -> bool {
         if self.stopping {
-            return self.units.values().all(|unit| unit.ended);
+            return self.units.values().all(Unit::has_ended);
         }
         self.idle_limit
             .zip(self.idle_since)
@@ -185,7 +189,7 @@ impl Keeper {
         let units = self
             .units
             .values()
-            .filter(|unit| !unit.ended)
+            .filter(|unit| !unit.has_ended())
             .filter_map(|unit| unit.phase.deadline());
         units.chain(idle).min()
     }

@@ -8,30 +8,37 @@ use std::{
         unix::fs::{MetadataExt, OpenOptionsExt},
     },
     path::{Path, PathBuf},
+    time::{Duration, Instant},
 };
 
 use harness_keeper::protocol::SOCKET_NAME;
 use rustix::{
-    fs::{FlockOperation, Mode, Uid, chmod, chown, flock},
+    event::{PollFd, PollFlags, poll},
+    fs::{FlockOperation, Mode, Uid, chmod, chown, flock, inotify},
     io::{Errno, FdFlags, fcntl_setfd, ioctl_fionbio},
     net::{
         AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with,
         sockopt::socket_peercred,
     },
-    process::getuid,
+    process::{Pid, PidfdFlags, getuid, pidfd_open},
+    time::Timespec,
 };
 
-/// Where systemd puts the first socket (sd_listen_fds(3)).
+/// Where systemd puts the first socket (`sd_listen_fds(3)`).
 const FIRST_INHERITED: i32 = 3;
 
 const BACKLOG: i32 = 64;
+
+/// How long a keeper that answers no more may take to end.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Held while the keeper lives.
 pub(crate) struct Listener {
     pub(crate) socket: OwnedFd,
     /// The socket's file and its inode, when the keeper made it.
     made: Option<(PathBuf, u64)>,
-    _lock: File,
+    /// Held by this keeper alone.
+    lock: Option<File>,
 }
 
 /// Takes the lock of the runtime directory, and writes the pid into it.
@@ -47,17 +54,53 @@ pub(crate) fn lock(directory: &Path) -> io::Result<File> {
         .truncate(false)
         .mode(0o600)
         .open(&path)
-        .map_err(|error| named(error, &path, "cannot be opened"))?;
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => {}
-        Err(Errno::WOULDBLOCK) => {
-            let mut pid = String::new();
-            file.read_to_string(&mut pid)?;
-            return Err(in_use(directory, pid.trim()));
+        .map_err(|error| named(&error, &path, "cannot be opened"))?;
+    let end = Instant::now() + PATIENCE;
+    loop {
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => break,
+            Err(Errno::WOULDBLOCK) => await_holder(directory, &mut file, end)?,
+            Err(error) => return Err(named(&error.into(), &path, "cannot be locked")),
         }
-        Err(error) => return Err(named(error.into(), &path, "cannot be locked")),
     }
+    write_pid(&mut file)?;
     Ok(file)
+}
+
+/// The holder of the lock may be about to end: then it answers no more. Returns when it is worth another try.
+fn await_holder(directory: &Path, file: &mut File, end: Instant) -> io::Result<()> {
+    let mut pid = String::new();
+    file.rewind()?;
+    file.read_to_string(&mut pid)?;
+    let refused = in_use(directory, &pid);
+    let left = Timespec::try_from(end.saturating_duration_since(Instant::now()));
+    let (Some(holder), Ok(left)) = (pid.parse().ok().and_then(Pid::from_raw), left) else {
+        return Err(refused);
+    };
+    let socket = directory.join(SOCKET_NAME);
+    if left == Timespec::default() || refuse_live(directory, &socket).is_err() {
+        return Err(refused);
+    }
+    let Ok(holder) = pidfd_open(holder, PidfdFlags::empty()) else {
+        return Ok(());
+    };
+    // It may also be about to begin: then its socket appears.
+    let appears = inotify::init(inotify::CreateFlags::CLOEXEC)?;
+    inotify::add_watch(&appears, directory, inotify::WatchFlags::MOVED_TO)?;
+    if refuse_live(directory, &socket).is_err() {
+        return Err(refused);
+    }
+    let mut either = [&holder, &appears].map(|source| PollFd::new(source, PollFlags::IN));
+    match poll(&mut either, Some(&left)) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn write_pid(file: &mut File) -> io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(std::process::id().to_string().as_bytes())
 }
 
 impl Listener {
@@ -66,37 +109,36 @@ impl Listener {
     /// # Errors
     /// Someone answers at the place of the socket, who is named, or it cannot be made.
     pub(crate) fn new(directory: &Path, daemon_uids: &[u32], mut lock: File) -> io::Result<Self> {
-        lock.set_len(0)?;
-        lock.rewind()?;
-        lock.write_all(std::process::id().to_string().as_bytes())?;
+        write_pid(&mut lock)?;
         if let Some(socket) = inherited() {
             fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
             ioctl_fionbio(&socket, true)?;
             return Ok(Self {
                 socket,
                 made: None,
-                _lock: lock,
+                lock: Some(lock),
             });
         }
         let path = directory.join(SOCKET_NAME);
         refuse_live(directory, &path)?;
         let socket =
-            make(&path, daemon_uids).map_err(|error| named(error, &path, "cannot be made"))?;
+            make(&path, daemon_uids).map_err(|error| named(&error, &path, "cannot be made"))?;
         let inode = fs::symlink_metadata(&path)?.ino();
         Ok(Self {
             socket,
             made: Some((path, inode)),
-            _lock: lock,
+            lock: Some(lock),
         })
     }
 
-    /// Removes the socket's file, if it is still the one this keeper made.
-    pub(crate) fn remove(&self) {
+    /// Removes the socket's file, if it is still the one this keeper made, and gives the lock up.
+    pub(crate) fn close(&mut self) {
         if let Some((path, inode)) = &self.made
             && fs::symlink_metadata(path).is_ok_and(|metadata| metadata.ino() == *inode)
         {
             drop(fs::remove_file(path));
         }
+        self.lock = None;
     }
 }
 
@@ -150,7 +192,7 @@ fn refuse_live(directory: &Path, path: &Path) -> io::Result<()> {
         None,
     )?;
     let address = SocketAddrUnix::new(path)
-        .map_err(|error| named(error.into(), path, "is no name for a socket"))?;
+        .map_err(|error| named(&error.into(), path, "is no name for a socket"))?;
     match connect(&probe, &address) {
         Ok(()) => {
             let pid =
@@ -171,6 +213,6 @@ fn in_use(directory: &Path, pid: &str) -> io::Error {
     )
 }
 
-fn named(error: io::Error, path: &Path, what: &str) -> io::Error {
+fn named(error: &io::Error, path: &Path, what: &str) -> io::Error {
     io::Error::new(error.kind(), format!("{} {what}: {error}", path.display()))
 }

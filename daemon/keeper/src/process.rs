@@ -1,9 +1,6 @@
 //! Other processes, as /proc shows them (proc(5)).
 
-use std::{
-    fs,
-    io::{self, Read},
-};
+use std::{fs, io, os::unix::fs::FileExt};
 
 /// One line of `/proc/PID/stat`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,31 +90,31 @@ impl Children {
     }
 
     /// Their pids, those that have ended and not been reaped among them.
-    pub(crate) fn read(&mut self) -> Vec<i32> {
-        match self.0.as_mut().map(read_from_start) {
-            Some(Ok(text)) => text
+    pub(crate) fn read(&self) -> Vec<i32> {
+        if let Some(Ok(text)) = self.0.as_ref().map(read_whole) {
+            return text
                 .split(' ')
                 .filter_map(|pid| pid.trim().parse().ok())
-                .collect(),
-            // A kernel without CONFIG_PROC_CHILDREN.
-            Some(Err(_)) | None => {
-                let own = i32::try_from(std::process::id()).unwrap_or(0);
-                all()
-                    .into_iter()
-                    .filter(|process| process.parent == own)
-                    .map(|process| process.pid)
-                    .collect()
-            }
+                .collect();
         }
+        // A kernel without CONFIG_PROC_CHILDREN.
+        let own = i32::try_from(std::process::id()).unwrap_or(0);
+        let children = all().into_iter().filter(|process| process.parent == own);
+        children.map(|process| process.pid).collect()
     }
 }
 
-fn read_from_start(file: &mut fs::File) -> io::Result<String> {
-    use io::Seek;
-    file.rewind()?;
-    let mut text = String::new();
-    file.read_to_string(&mut text)?;
-    Ok(text)
+fn read_whole(file: &fs::File) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 1024];
+    loop {
+        let length = file.read_at(&mut buffer, bytes.len() as u64)?;
+        if length == 0 {
+            break;
+        }
+        bytes.extend_from_slice(&buffer[..length]);
+    }
+    String::from_utf8(bytes).map_err(io::Error::other)
 }
 
 #[cfg(test)]

@@ -10,17 +10,23 @@ impl Keeper {
     /// Reaps every child that has ended, and sees what that means for the runs they belonged to.
     pub(crate) fn reap(&mut self) {
         let mut touched = HashSet::new();
-        while let Some(pid) = wait::ended_child() {
-            let known = self.children.get(&pid).cloned();
-            // While the ended process is still there: its own children are the keeper's now, and nobody else's.
-            self.adopt_orphans(known.as_ref());
-            let Ok((status, usage)) = wait::reap(pid) else {
-                break;
-            };
-            if let Some(invocation) = self.children.remove(&pid) {
-                self.child_ended(&invocation, pid, status, usage);
-                touched.insert(invocation);
+        let mut last = None;
+        while let Some(first) = wait::ended_child() {
+            // The children of those that have ended are the keeper's now. They are looked for before
+            // the reaping, while it is known whose they were, and after it, for those that ended meanwhile.
+            last = self.children.get(&first).cloned().or(last);
+            self.adopt_orphans(last.as_ref());
+            while let Some(pid) = wait::ended_child() {
+                let Ok((status, usage)) = wait::reap(pid) else {
+                    break;
+                };
+                if let Some(invocation) = self.children.remove(&pid) {
+                    self.child_ended(&invocation, pid, status, usage);
+                    last = Some(invocation.clone());
+                    touched.insert(invocation);
+                }
             }
+            self.adopt_orphans(last.as_ref());
         }
         for invocation in touched {
             self.settle(&invocation);

@@ -13,7 +13,7 @@ use rustix::{
 };
 use serde::Deserialize;
 
-use crate::{connection::Connection, keeper::Keeper, log, signal};
+use crate::{connection::Connection, keeper::Keeper, log, signal, unit::Stage};
 
 /// Connections that are open at once; a daemon needs one.
 const CONNECTIONS_MAX: usize = 16;
@@ -32,7 +32,7 @@ struct Head {
 #[derive(Default, Deserialize)]
 #[serde(untagged)]
 enum Name {
-    With(std::collections::HashMap<String, serde::de::IgnoredAny>),
+    With(serde_json::Map<String, serde_json::Value>),
     Alone(String),
     #[default]
     Missing,
@@ -47,6 +47,10 @@ impl Keeper {
                 Ok(socket) => socket,
                 Err(Errno::INTR | Errno::CONNABORTED) => continue,
                 Err(Errno::AGAIN) => return,
+                Err(Errno::MFILE | Errno::NFILE) => {
+                    self.turn_away();
+                    return;
+                }
                 Err(error) => {
                     log(&format!("a connection cannot be accepted: {error}"));
                     return;
@@ -61,9 +65,26 @@ impl Keeper {
                             .insert(number, Connection::new(socket, pid));
                     }
                 }
-                Err(reason) => log(&format!("a connection is refused: {reason}")),
+                Err(reason) => {
+                    self.refusals += 1;
+                    // A task that tries again and again is not to fill the log.
+                    if self.refusals.is_power_of_two() {
+                        log(&format!(
+                            "a connection is refused: {reason} ({} so far)",
+                            self.refusals
+                        ));
+                    }
+                }
             }
         }
+    }
+
+    /// Takes the next peer off the queue with the descriptor that is spared for it, or the loop would spin.
+    fn turn_away(&mut self) {
+        log("a connection cannot be accepted: no free descriptor, raise the limit of open files");
+        self.spare = None;
+        drop(accept_with(&self.listener.socket, SocketFlags::CLOEXEC));
+        self.spare = self.null.try_clone().ok();
     }
 
     /// Reads and carries out everything that is there.
@@ -164,15 +185,17 @@ impl Keeper {
                 invocation,
                 sequence,
             } => {
-                let result = self
-                    .stop(&invocation, sequence)
-                    .map_err(|error| cannot_signal(error));
+                let result = self.stop(&invocation, sequence).map_err(cannot_signal);
                 self.settle(&invocation);
                 result.map(done)
             }
             Request::Acknowledge { invocation } => {
-                if let Some(unit) = self.units.get_mut(&invocation).filter(|unit| unit.ended) {
-                    unit.acknowledged = true;
+                if let Some(unit) = self
+                    .units
+                    .get_mut(&invocation)
+                    .filter(|unit| unit.has_ended())
+                {
+                    unit.stage = Stage::Acknowledged;
                     unit.pipes = [const { None }; 3];
                     self.forget_if_done(&invocation);
                 }
@@ -300,7 +323,7 @@ impl Keeper {
     fn list(&self) -> Vec<harness_keeper::protocol::ListedUnit> {
         self.units
             .iter()
-            .filter(|(_, unit)| !unit.acknowledged)
+            .filter(|(_, unit)| unit.stage != Stage::Acknowledged)
             .map(|(invocation, unit)| unit.listed(invocation))
             .collect()
     }

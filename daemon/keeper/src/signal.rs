@@ -19,10 +19,17 @@ pub(crate) fn take_over() -> io::Result<OwnedFd> {
     // SAFETY: all zero is an empty set and the default action; the pointers are to live values, and the
     // descriptor is new.
     unsafe {
-        let default: libc::sigaction = std::mem::zeroed();
+        // Larger than the kernel's own structure, which the C library does not let through for 32 and 33.
+        let default = [0_u64; 8];
         for number in 1..=64 {
-            // Fails for those that cannot be changed, and for the two the C library keeps to itself.
-            libc::sigaction(number, &raw const default, ptr::null_mut());
+            // Fails for the two that cannot be changed.
+            libc::syscall(
+                libc::SYS_rt_sigaction,
+                number,
+                default.as_ptr(),
+                ptr::null_mut::<u64>(),
+                size_of::<u64>(),
+            );
         }
         let mut every: libc::sigset_t = std::mem::zeroed();
         libc::sigfillset(&raw mut every);

@@ -106,6 +106,8 @@ fn begin(arguments: &Arguments, directory: &Path, lock: File, null: OwnedFd) -> 
         domain,
         privilege,
         launcher: Launcher::new(),
+        spare: null.try_clone().ok(),
+        refusals: 0,
         null,
         connections: HashMap::new(),
         daemon: None,
@@ -122,12 +124,13 @@ fn begin(arguments: &Arguments, directory: &Path, lock: File, null: OwnedFd) -> 
 
 /// Nothing of this keeper stays but the lock's file.
 fn end(keeper: &mut Keeper) {
-    keeper.listener.remove();
     keeper.kill_remnants();
     keeper.flush_all();
     if let Some(hierarchy) = &keeper.hierarchy {
         hierarchy.remove();
     }
+    // The connections close after this, so whoever sees that can start the next keeper.
+    keeper.listener.close();
 }
 
 /// The name of the keeper's directory among the cgroups: the same for the next keeper of this state.

@@ -4,12 +4,16 @@ use std::time::{Duration, Instant};
 
 use harness_keeper::protocol::{Event, StopSequence};
 use harness_model::{InvocationId, KillMode, Signal};
-use rustix::io::Errno;
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    io::Errno,
+    time::Timespec,
+};
 
 use crate::{
     keeper::Keeper,
     signal,
-    unit::{Phase, Unit},
+    unit::{Phase, Stage, Unit},
 };
 
 /// How long the kernel may take to end what got the last signal, before it is called a survivor.
@@ -26,7 +30,11 @@ impl Keeper {
         sequence: StopSequence,
     ) -> Result<(), Errno> {
         let now = Instant::now();
-        let Some(unit) = self.units.get_mut(invocation).filter(|unit| !unit.ended) else {
+        let Some(unit) = self
+            .units
+            .get_mut(invocation)
+            .filter(|unit| !unit.has_ended())
+        else {
             return Ok(());
         };
         let asked = timeout(&sequence).and_then(|timeout| now.checked_add(timeout));
@@ -83,9 +91,9 @@ impl Keeper {
         let Some(unit) = self.units.get(invocation) else {
             return;
         };
-        if unit.ended {
+        if unit.has_ended() {
             self.forget_if_done(invocation);
-        } else if unit.exit.is_some() && !unit.exit_told {
+        } else if unit.exit.is_some() && unit.stage == Stage::Running {
             self.main_ended(invocation);
         } else if self.is_empty(unit) {
             self.conclude(invocation, Vec::new());
@@ -102,13 +110,17 @@ impl Keeper {
             return;
         };
         let empty = self.is_empty(unit);
-        let left_over = if empty { 0 } else { self.members(unit).len() };
-        let phase = unit.phase;
-        let mode = unit.sequence.kill_mode;
+        let left_over = if empty {
+            0
+        } else {
+            self.count_left_over(invocation)
+        };
         let Some(unit) = self.units.get_mut(invocation) else {
             return;
         };
-        unit.exit_told = true;
+        let phase = unit.phase;
+        let mode = unit.sequence.kill_mode;
+        unit.stage = Stage::MainEnded;
         if let Some(exit) = &mut unit.exit {
             exit.left_over = u32::try_from(left_over).unwrap_or(u32::MAX);
             let exit = exit.clone();
@@ -125,10 +137,27 @@ impl Keeper {
         match (phase, mode) {
             // With the main process gone nobody is left who would have been asked politely.
             (Phase::Running | Phase::Terminating { .. }, KillMode::Mixed) => {
-                self.send_last(invocation)
+                self.send_last(invocation);
             }
             (Phase::Running, _) => self.end_rest(invocation),
             (Phase::Terminating { .. } | Phase::Killing { .. }, _) => self.settle(invocation),
+        }
+    }
+
+    fn count_left_over(&mut self, invocation: &InvocationId) -> usize {
+        let count = |keeper: &Self| {
+            keeper
+                .units
+                .get(invocation)
+                .map_or(0, |unit| keeper.members(unit).len())
+        };
+        match count(self) {
+            0 => {
+                // The one orphan there was may have forked and ended while it was looked at.
+                self.adopt_orphans(Some(invocation));
+                count(self)
+            }
+            some => some,
         }
     }
 
@@ -178,7 +207,7 @@ impl Keeper {
             .units
             .iter()
             .filter(|(_, unit)| {
-                !unit.ended
+                !unit.has_ended()
                     && unit
                         .phase
                         .deadline()
@@ -230,7 +259,7 @@ impl Keeper {
         let oom_killed = hierarchy
             .zip(unit.cgroup.as_ref())
             .is_some_and(|(hierarchy, cgroup)| cgroup.oom_killed(hierarchy));
-        unit.ended = true;
+        unit.stage = Stage::Ended;
         if let Some(exit) = &mut unit.exit {
             exit.oom_killed = oom_killed;
             exit.survivors = survivors;
@@ -245,17 +274,35 @@ impl Keeper {
 
     /// Kills what ended runs have left on purpose: it does not outlive the keeper.
     pub(crate) fn kill_remnants(&mut self) {
-        for unit in self.units.values() {
-            if !self.is_empty(unit) {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            self.reap();
+            let left: Vec<_> = self
+                .units
+                .values()
+                .filter(|unit| !self.is_empty(unit))
+                .collect();
+            for unit in &left {
                 // Those that cannot be signalled were named as survivors.
                 self.signal_tree(unit, Signal::KILL).ok();
             }
+            let patience = Timespec::try_from(end.saturating_duration_since(Instant::now()));
+            let (false, Ok(patience)) = (left.is_empty() || Instant::now() >= end, patience) else {
+                return;
+            };
+            // The end of one of them is a signal; which, `reap` finds out.
+            poll(
+                &mut [PollFd::new(&self.signals, PollFlags::IN)],
+                Some(&patience),
+            )
+            .ok();
+            signal::received(&self.signals);
         }
     }
 
     /// Frees what a run that has ended holds, as soon as nothing of it is left.
     pub(crate) fn forget_if_done(&mut self, invocation: &InvocationId) {
-        let Some(unit) = self.units.get(invocation).filter(|unit| unit.ended) else {
+        let Some(unit) = self.units.get(invocation).filter(|unit| unit.has_ended()) else {
             return;
         };
         if !self.is_empty(unit) {
@@ -264,7 +311,7 @@ impl Keeper {
         }
         if let Some(unit) = self.units.get_mut(invocation) {
             self.empty_cgroups.extend(unit.cgroup.take());
-            if unit.acknowledged {
+            if unit.stage == Stage::Acknowledged {
                 self.units.remove(invocation);
             }
         }

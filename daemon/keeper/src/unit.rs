@@ -9,7 +9,7 @@ use crate::cgroup::UnitCgroup;
 
 /// What the keeper knows of a run.
 pub(crate) struct Unit {
-    pub(crate) unit: UnitId,
+    pub(crate) id: UnitId,
     pub(crate) kind: String,
     pub(crate) pid: i32,
     pub(crate) started_at: Timestamp,
@@ -21,16 +21,26 @@ pub(crate) struct Unit {
     pub(crate) phase: Phase,
     /// The keeper has reaped the main process.
     pub(crate) exit: Option<ExitReport>,
-    /// The daemon has been told of that.
-    pub(crate) exit_told: bool,
+    /// What the daemon has been told of its end.
+    pub(crate) stage: Stage,
     pub(crate) final_kill: bool,
-    /// Its report is final: the tree is empty, or what is left is named in it.
-    pub(crate) ended: bool,
-    pub(crate) acknowledged: bool,
     /// Children of the keeper that came out of this tree and are not reaped yet.
     pub(crate) orphans: Vec<i32>,
     /// The daemon's ends of its pipes: stdin, stdout, stderr.
     pub(crate) pipes: [Option<OwnedFd>; 3],
+}
+
+/// What the daemon has been told of the end of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    /// Nothing.
+    Running,
+    /// The main process has ended.
+    MainEnded,
+    /// Its report is final: the tree is empty, or what is left is named in it.
+    Ended,
+    /// And the daemon has recorded it.
+    Acknowledged,
 }
 
 /// How far a stop has come.
@@ -70,7 +80,7 @@ impl Unit {
         not_enforced: Vec<String>,
     ) -> Self {
         Self {
-            unit: request.unit.clone(),
+            id: request.unit.clone(),
             kind: request.kind.clone(),
             pid,
             started_at: std::time::SystemTime::now().into(),
@@ -80,10 +90,8 @@ impl Unit {
             cgroup,
             phase: Phase::Running,
             exit: None,
-            exit_told: false,
+            stage: Stage::Running,
             final_kill: false,
-            ended: false,
-            acknowledged: false,
             orphans: Vec::new(),
             pipes: [const { None }; 3],
         }
@@ -94,19 +102,28 @@ impl Unit {
         self.exit.is_none()
     }
 
+    /// Whether its report is final.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.stage >= Stage::Ended
+    }
+
     /// As `List` shows it.
     pub(crate) fn listed(&self, invocation: &InvocationId) -> ListedUnit {
-        let exit = self.exit.as_ref().filter(|_| self.exit_told);
+        let exit = self
+            .exit
+            .as_ref()
+            .filter(|_| self.stage >= Stage::MainEnded);
         ListedUnit {
-            unit: self.unit.clone(),
+            unit: self.id.clone(),
             invocation: invocation.clone(),
             kind: self.kind.clone(),
             pid: self.pid,
             started_at: self.started_at,
+            running_usec: u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX),
             not_enforced: self.not_enforced.clone(),
             main_exited: exit.cloned(),
             final_kill: self.final_kill,
-            ended: exit.filter(|_| self.ended).cloned(),
+            ended: exit.filter(|_| self.has_ended()).cloned(),
             pipes: self.pipes.iter().any(Option::is_some),
         }
     }

@@ -5,8 +5,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use harness_model::{Front, Refusal, SessionId};
-use rmcp::{RoleServer, service::RequestContext};
+use harness_model::{CallContext, Delivery, Front, Refusal, SessionId};
+use rmcp::{RoleServer, model::RequestId, service::RequestContext};
 use tokio::sync::broadcast;
 
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
     catalogue::Listing,
     server::Shared,
     session::Session,
+    stream::Deliveries,
 };
 
 /// Where a connection comes from.
@@ -23,6 +24,8 @@ pub(crate) enum Origin {
     Stream {
         /// The peer's uid, where the socket tells it.
         uid: Option<u32>,
+        /// Tells which answers got out.
+        deliveries: Deliveries,
     },
     /// HTTP: a session when it was initialized, else one request among others of its caller.
     Http {
@@ -69,23 +72,52 @@ impl Connection {
         self.shared.catalogue().listing(&self.view)
     }
 
-    pub(crate) fn front(&self) -> Front {
+    /// Who asks, without a way for progress.
+    pub(crate) fn call_context(&self, context: &RequestContext<RoleServer>) -> CallContext {
+        CallContext {
+            front: self.front(),
+            session: self.session_of(context),
+            uid: self.uid(),
+            parent: None,
+            progress: None,
+            delivery: self.delivery_of(&context.id),
+        }
+    }
+
+    fn front(&self) -> Front {
         match self.origin {
             Origin::Stream { .. } => Front::Mcp,
             Origin::Http { .. } => Front::McpHttp,
         }
     }
 
-    pub(crate) fn uid(&self) -> Option<u32> {
+    fn uid(&self) -> Option<u32> {
         match self.origin {
-            Origin::Stream { uid } => uid,
+            Origin::Stream { uid, .. } => uid,
             Origin::Http { .. } => None,
+        }
+    }
+
+    /// What hangs on the arrival of the answer to a request. What HTTP is handed counts as arrived.
+    fn delivery_of(&self, request: &RequestId) -> Delivery {
+        let delivery = Delivery::default();
+        if let Origin::Stream { deliveries, .. } = &self.origin {
+            deliveries.expect(request.clone(), delivery.clone());
+        }
+        delivery
+    }
+
+    /// An answer is ready: on HTTP nobody learns more than that.
+    pub(crate) fn answered(&self, delivery: &Delivery) {
+        match self.origin {
+            Origin::Stream { .. } => {}
+            Origin::Http { .. } => delivery.delivered(),
         }
     }
 
     /// The session a request belongs to. Without `initialize` a stream opens one with its first
     /// call, and HTTP requests that give the same client name share one.
-    pub(crate) fn session_of(&self, context: &RequestContext<RoleServer>) -> SessionId {
+    fn session_of(&self, context: &RequestContext<RoleServer>) -> SessionId {
         if let Some(id) = self.session.id() {
             return id.clone();
         }
@@ -114,4 +146,11 @@ impl Connection {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether the request belongs to the 2026-07-28 protocol or a later one.
+pub(crate) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+    context
+        .protocol_version()
+        .is_some_and(|version| !version.has_initialize())
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{CallId, ErrorCode, Refusal, SessionId, Timestamp, unit::words};
+use crate::{CallId, Delivery, ErrorCode, Refusal, SessionId, Timestamp, unit::words};
 
 words! {
     /// The way a call came in.
@@ -66,6 +66,8 @@ pub struct CallContext {
     pub parent: Option<CallId>,
     /// Where progress goes, if the caller wants it. Never blocks.
     pub progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
+    /// What hangs on the result's arrival.
+    pub delivery: Delivery,
 }
 
 impl fmt::Debug for CallContext {

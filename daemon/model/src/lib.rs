@@ -4,9 +4,11 @@
 //! events and error codes. The crate does no I/O, has no clock and no async runtime; it only says
 //! what things are, how they are written as JSON or TOML, and which values are valid.
 
+mod approval;
 mod bytes;
 mod call;
 mod code;
+mod delivery;
 mod event;
 mod exit;
 mod id;
@@ -22,12 +24,17 @@ mod tool;
 mod unit;
 mod wake;
 
+pub use approval::{
+    Answer, Approval, ApprovalId, ApprovalState, ExplainedRule, Explanation, Question, Scope,
+    Standing,
+};
 pub use bytes::{ByteSize, CpuQuota, Limit, ParseBytesError};
 pub use call::{
     Call, CallContext, CallRecord, CallRequest, CallState, Content, Front, Outcome, Progress,
     ToolOutput,
 };
 pub use code::{ErrorCode, Refusal};
+pub use delivery::Delivery;
 pub use event::{Event, EventBody, UnitChange};
 pub use exit::{ExitReport, ExitStatus, ExitStatusSet, ParseExitStatusError, Usage};
 pub use id::{CallId, IdError, InvocationId, SessionId, UnitId, WakeId};

@@ -34,21 +34,21 @@ pub struct UnitQuery {
 }
 
 impl Record {
-    /// Writes a new unit and its first run; synced to the disk.
+    /// Writes a new unit and its first run; committed when this resolves.
     ///
     /// # Errors
     /// [`Error::Exists`](crate::Error::Exists) if there is a unit of that id.
     pub async fn unit_created(&self, unit: NewUnit, starting: Transition) -> Result<()> {
-        self.write(Durability::Full, move |connection| {
+        self.write(Durability::Normal, move |connection| {
             write::create(connection, &unit, &starting)
         })
         .await
     }
 
-    /// Writes that a further run of a unit is about to start; synced to the disk. The unit is not at rest any more,
+    /// Writes that a further run of a unit is about to start; committed when this resolves. The unit is not at rest any more,
     /// and its next end makes a new wake.
     pub async fn unit_starting(&self, transition: Transition) -> Result<()> {
-        self.write(Durability::Full, move |connection| {
+        self.write(Durability::Normal, move |connection| {
             let known = write::update(connection, &transition)?;
             invocations::start(connection, known.seq, &transition.state)?;
             Ok(())
@@ -56,10 +56,10 @@ impl Record {
         .await
     }
 
-    /// Writes a change of state; synced to the disk. When it brings a task to rest, its wake is written
+    /// Writes a change of state; committed when this resolves. When it brings a task to rest, its wake is written
     /// with it, and given back unless it is held for a waiter ([`Record::wake_settled`]).
     pub async fn unit_changed(&self, transition: Transition) -> Result<Option<Wake>> {
-        self.write(Durability::Full, move |connection| {
+        self.write(Durability::Normal, move |connection| {
             write::change(connection, &transition)
         })
         .await

@@ -169,7 +169,7 @@ impl Engine {
     async fn begin(
         &self,
         handle: &UnitHandle,
-        mut actor: Actor,
+        mut actor: Box<Actor>,
         new: Option<harness_model::NewUnit>,
     ) -> Result<(), StartError> {
         let (reply, answer) = oneshot::channel();
@@ -189,7 +189,7 @@ impl Engine {
         spec: UnitSpec,
         created_at: harness_model::Timestamp,
         machine: Machine,
-    ) -> Result<(UnitHandle, Actor), UnitHandle> {
+    ) -> Result<(UnitHandle, Box<Actor>), UnitHandle> {
         let (commands, receiver) = mpsc::unbounded_channel();
         let (state, _) = watch::channel(machine.state().clone());
         let inner = &self.inner;
@@ -208,7 +208,12 @@ impl Engine {
             return Err(live.clone());
         }
         units.insert(handle.id().clone(), handle.clone());
-        let actor = Actor::new(Arc::clone(inner), handle.clone(), machine, receiver);
+        let actor = Box::new(Actor::new(
+            Arc::clone(inner),
+            handle.clone(),
+            machine,
+            receiver,
+        ));
         Ok((handle, actor))
     }
 
@@ -260,7 +265,11 @@ impl Engine {
     /// How many live units there are of a kind.
     #[must_use]
     pub fn count(&self, kind: UnitKind) -> u64 {
-        self.inner.units().values().filter(|unit| unit.spec().kind == kind).count() as u64
+        self.inner
+            .units()
+            .values()
+            .filter(|unit| unit.spec().kind == kind)
+            .count() as u64
     }
 
     /// All live units.

@@ -127,7 +127,9 @@ fn describe(unit: &UnitStatus, invocations: &[Invocation], context: &Context) ->
         };
         let cells = [
             invocation.id.to_string(),
-            invocation.started_at.map_or_else(|| "-".to_owned(), |time| time.to_string()),
+            invocation
+                .started_at
+                .map_or_else(|| "-".to_owned(), |time| time.to_string()),
             runtime,
             end,
         ];

@@ -20,16 +20,26 @@ impl Bash {
     /// The group over an engine and a record.
     #[must_use]
     pub fn new(engine: Engine, store: Arc<dyn UnitStore>, settings: BashSettings) -> Self {
-        Self { engine, store, settings: RwLock::new(Arc::new(settings)) }
+        Self {
+            engine,
+            store,
+            settings: RwLock::new(Arc::new(settings)),
+        }
     }
 
     /// Puts new settings in force for the tasks that start from now on.
     pub fn configure(&self, settings: BashSettings) {
-        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
+        *self
+            .settings
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
     }
 
     pub(super) fn settings(&self) -> Arc<BashSettings> {
-        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.settings
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 
@@ -40,13 +50,62 @@ impl ToolGroup for Bash {
 
     fn tools(&self) -> Vec<Tool> {
         vec![
-            tool("run", "Run a command", RUN, changes(), schema::input::<RunInput>(), true),
-            tool("status", "Status of a task", STATUS, reads(), schema::input::<input::Status>(), true),
-            tool("list", "List tasks", LIST, reads(), schema::input::<input::List>(), false),
-            tool("output", "Read output", OUTPUT, reads(), schema::input::<input::Output>(), false),
-            tool("stop", "Stop a task", STOP, ends(), schema::input::<input::Stop>(), true),
-            tool("restart", "Restart a task", RESTART, changes(), schema::input::<input::Stop>(), true),
-            tool("signal", "Signal a task", SIGNAL, ends(), schema::input::<input::Kill>(), false),
+            tool(
+                "run",
+                "Run a command",
+                RUN,
+                changes(),
+                schema::input::<RunInput>(),
+                true,
+            ),
+            tool(
+                "status",
+                "Status of a task",
+                STATUS,
+                reads(),
+                schema::input::<input::Status>(),
+                true,
+            ),
+            tool(
+                "list",
+                "List tasks",
+                LIST,
+                reads(),
+                schema::input::<input::List>(),
+                false,
+            ),
+            tool(
+                "output",
+                "Read output",
+                OUTPUT,
+                reads(),
+                schema::input::<input::Output>(),
+                false,
+            ),
+            tool(
+                "stop",
+                "Stop a task",
+                STOP,
+                ends(),
+                schema::input::<input::Stop>(),
+                true,
+            ),
+            tool(
+                "restart",
+                "Restart a task",
+                RESTART,
+                changes(),
+                schema::input::<input::Stop>(),
+                true,
+            ),
+            tool(
+                "signal",
+                "Signal a task",
+                SIGNAL,
+                ends(),
+                schema::input::<input::Kill>(),
+                false,
+            ),
         ]
     }
 
@@ -54,7 +113,7 @@ impl ToolGroup for Bash {
         Box::pin(async move {
             match call.tool.as_str() {
                 "run" => self.run(group::input(call)?, context).await,
-                "status" => self.status(group::input(call)?).await,
+                "status" => self.status(group::input(call)?, context).await,
                 "list" => self.list(group::input(call)?).await,
                 "output" => self.output(group::input(call)?).await,
                 "stop" => self.stop(group::input(call)?).await,
@@ -71,9 +130,11 @@ const RUN: &str = "Run a shell command as a background task. If it ends within w
     Everything it starts ends with it.";
 const STATUS: &str = "A task's status, exit code and the last 4 KiB of its output. With wait_seconds (at most 30) it waits for the end.";
 const LIST: &str = "The tasks, newest first, with their status.";
-const OUTPUT: &str = "Read a task's stdout or stderr from a byte offset on; next_offset is where to read on.";
+const OUTPUT: &str =
+    "Read a task's stdout or stderr from a byte offset on; next_offset is where to read on.";
 const STOP: &str = "End a task: kill_signal, then after timeout_stop_sec final_kill_signal, to all its processes. Returns its status.";
-const RESTART: &str = "Run a task again under its id: one that runs is stopped first. Returns its status.";
+const RESTART: &str =
+    "Run a task again under its id: one that runs is stopped first. Returns its status.";
 const SIGNAL: &str = "Send a signal to a task's main process, or to all its processes.";
 
 fn tool(
@@ -97,7 +158,11 @@ fn tool(
 }
 
 fn reads() -> Annotations {
-    Annotations { read_only_hint: Some(true), open_world_hint: Some(false), ..Annotations::default() }
+    Annotations {
+        read_only_hint: Some(true),
+        open_world_hint: Some(false),
+        ..Annotations::default()
+    }
 }
 
 /// A command can do anything.

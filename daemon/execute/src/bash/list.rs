@@ -11,7 +11,14 @@ impl Bash {
     /// The record cannot be read.
     pub async fn page(&self, before: Option<i64>, limit: u32) -> Result<Page<TaskStatus>, Refusal> {
         let page = self.store.tasks(before, limit).await?;
-        Ok(Page { items: page.items.iter().map(|stored| self.freshest(stored)).collect(), next: page.next })
+        Ok(Page {
+            items: page
+                .items
+                .iter()
+                .map(|stored| self.freshest(stored))
+                .collect(),
+            next: page.next,
+        })
     }
 
     pub(super) async fn list(&self, input: input::List) -> Outcome {

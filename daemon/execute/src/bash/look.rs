@@ -2,32 +2,51 @@
 
 use std::time::Duration;
 
-use harness_model::{ErrorCode, OutputChunk, Outcome, Refusal, Stream, TaskStatus, ToolOutput, UnitId, UnitKind};
-use harness_supervise::{UnitError, UnitHandle, UnitSpec, output};
+use harness_model::{
+    CallContext, ErrorCode, Outcome, OutputChunk, Refusal, Stream, TaskStatus, ToolOutput, UnitId,
+    UnitKind,
+};
+use harness_supervise::{Ending, UnitError, UnitHandle, UnitSpec, output};
 use serde_json::json;
 
 use super::{Bash, input, render, status};
 
 impl Bash {
-    /// The task's status, waiting for its end up to `wait`.
+    /// The task's status, waiting for its end up to `wait`; an end that was waited for needs no wake.
     ///
     /// # Errors
     /// No such task, or the record cannot be read.
     pub async fn status_of(&self, id: &UnitId, wait: Duration) -> Result<TaskStatus, Refusal> {
-        let Some(handle) = self.live(id) else {
-            return self.stored(id).await;
-        };
-        let ending = if wait.is_zero() { None } else { handle.wait(wait).await };
-        let status = status::live_status(&handle);
+        let (status, ending) = self.awaited(id, wait).await?;
         if let Some(ending) = ending {
             ending.delivered();
         }
         Ok(status)
     }
 
-    pub(super) async fn status(&self, input: input::Status) -> Outcome {
+    async fn awaited(
+        &self,
+        id: &UnitId,
+        wait: Duration,
+    ) -> Result<(TaskStatus, Option<Ending>), Refusal> {
+        let Some(handle) = self.live(id) else {
+            return Ok((self.stored(id).await?, None));
+        };
+        let ending = if wait.is_zero() {
+            None
+        } else {
+            handle.wait(wait).await
+        };
+        Ok((status::live_status(&handle), ending))
+    }
+
+    pub(super) async fn status(&self, input: input::Status, context: &CallContext) -> Outcome {
         let wait = self.clamp(input.wait_seconds)?;
-        self.status_of(&input.id, wait).await.map(|status| render::full(&status))
+        let (status, ending) = self.awaited(&input.id, wait).await?;
+        if let Some(ending) = ending {
+            super::run::settle(context, ending);
+        }
+        Ok(render::full(&status))
     }
 
     /// Ends the task and gives its status once nothing of it is left.
@@ -43,7 +62,9 @@ impl Bash {
     }
 
     pub(super) async fn stop(&self, input: input::Stop) -> Outcome {
-        self.stop_task(&input.id).await.map(|status| render::full(&status))
+        self.stop_task(&input.id)
+            .await
+            .map(|status| render::full(&status))
     }
 
     /// Starts the task again: a running one is stopped first, one at rest keeps its id.
@@ -55,32 +76,57 @@ impl Bash {
             handle.restart().await.map_err(|error| refused(&error))?;
             return Ok(status::live_status(&handle));
         }
-        let stored = self.store.unit(id).await?.filter(|stored| stored.unit.kind == UnitKind::Task);
+        let stored = self
+            .store
+            .unit(id)
+            .await?
+            .filter(|stored| stored.unit.kind == UnitKind::Task);
         let stored = stored.ok_or_else(|| no_such_task(id))?;
-        let handle = self.engine.start_again(stored).await.map_err(|error| super::run::not_started(&error))?;
+        let handle = self
+            .engine
+            .start_again(stored)
+            .await
+            .map_err(|error| super::run::not_started(&error))?;
         Ok(status::live_status(&handle))
     }
 
     pub(super) async fn restart(&self, input: input::Stop) -> Outcome {
-        self.restart_task(&input.id).await.map(|status| render::full(&status))
+        self.restart_task(&input.id)
+            .await
+            .map(|status| render::full(&status))
     }
 
     pub(super) async fn signal(&self, input: input::Kill) -> Outcome {
         let Some(handle) = self.live(&input.id) else {
             let status = self.stored(&input.id).await?;
-            let message = format!("the task {} is at rest ({}): there is nothing to signal", input.id, status.status);
+            let message = format!(
+                "the task {} is at rest ({}): there is nothing to signal",
+                input.id, status.status
+            );
             return Err(Refusal::new(ErrorCode::ToolError, message));
         };
-        handle.signal(input.signal, input.all).await.map_err(|error| refused(&error))?;
+        handle
+            .signal(input.signal, input.all)
+            .await
+            .map_err(|error| refused(&error))?;
         let text = format!("sent {} to task {}", input.signal, input.id);
-        Ok(ToolOutput::new(text, json!({ "id": input.id, "signal": input.signal })))
+        Ok(ToolOutput::new(
+            text,
+            json!({ "id": input.id, "signal": input.signal }),
+        ))
     }
 
     /// A piece of the task's output.
     ///
     /// # Errors
     /// No such task, or its file is gone.
-    pub async fn output_of(&self, id: &UnitId, stream: Stream, offset: u64, limit: u32) -> Result<OutputChunk, Refusal> {
+    pub async fn output_of(
+        &self,
+        id: &UnitId,
+        stream: Stream,
+        offset: u64,
+        limit: u32,
+    ) -> Result<OutputChunk, Refusal> {
         let (spec, ended) = self.spec_of(id).await?;
         let path = match stream {
             Stream::Stdout => &spec.output.stdout,
@@ -105,7 +151,9 @@ impl Bash {
 
     pub(super) async fn output(&self, input: input::Output) -> Outcome {
         let stream = input.stream.unwrap_or(Stream::Stdout);
-        let chunk = self.output_of(&input.id, stream, input.offset, input.limit).await?;
+        let chunk = self
+            .output_of(&input.id, stream, input.offset, input.limit)
+            .await?;
         Ok(ToolOutput::new(chunk.text.clone(), json!(chunk)))
     }
 
@@ -117,10 +165,17 @@ impl Bash {
         if let Some(handle) = self.live(id) {
             return Ok((handle.spec().clone(), handle.state().is_final()));
         }
-        let stored = self.store.unit(id).await?.filter(|stored| stored.unit.kind == UnitKind::Task);
+        let stored = self
+            .store
+            .unit(id)
+            .await?
+            .filter(|stored| stored.unit.kind == UnitKind::Task);
         let stored = stored.ok_or_else(|| no_such_task(id))?;
         let spec = serde_json::from_str(&stored.unit.spec).map_err(|error| {
-            Refusal::new(ErrorCode::Unavailable, format!("the record of task {id} is of another version: {error}"))
+            Refusal::new(
+                ErrorCode::Unavailable,
+                format!("the record of task {id} is of another version: {error}"),
+            )
         })?;
         Ok((spec, true))
     }
@@ -128,17 +183,28 @@ impl Bash {
     /// The live unit of that id, if it is a task.
     #[must_use]
     pub fn live(&self, id: &UnitId) -> Option<UnitHandle> {
-        self.engine.get(id).filter(|handle| handle.spec().kind == UnitKind::Task)
+        self.engine
+            .get(id)
+            .filter(|handle| handle.spec().kind == UnitKind::Task)
     }
 
     async fn stored(&self, id: &UnitId) -> Result<TaskStatus, Refusal> {
-        let stored = self.store.unit(id).await?.filter(|stored| stored.unit.kind == UnitKind::Task);
-        stored.map(|stored| status::task_status(&stored)).ok_or_else(|| no_such_task(id))
+        let stored = self
+            .store
+            .unit(id)
+            .await?
+            .filter(|stored| stored.unit.kind == UnitKind::Task);
+        stored
+            .map(|stored| status::task_status(&stored))
+            .ok_or_else(|| no_such_task(id))
     }
 }
 
 fn no_such_task(id: &UnitId) -> Refusal {
-    Refusal::new(ErrorCode::UnknownCommand, format!("there is no task {id}: `list` shows the ids"))
+    Refusal::new(
+        ErrorCode::UnknownCommand,
+        format!("there is no task {id}: `list` shows the ids"),
+    )
 }
 
 pub(super) fn refused(error: &UnitError) -> Refusal {

@@ -21,10 +21,24 @@ pub fn full(status: &TaskStatus) -> ToolOutput {
 
 /// Many tasks, a line each.
 pub(super) fn list(tasks: &[TaskStatus], next: Option<i64>) -> ToolOutput {
-    let mut text = if tasks.is_empty() { "no tasks".to_owned() } else { String::new() };
+    let mut text = if tasks.is_empty() {
+        "no tasks".to_owned()
+    } else {
+        String::new()
+    };
     for task in tasks {
-        let name = task.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
-        let command: String = task.cmd.chars().take(100).collect::<String>().escape_debug().to_string();
+        let name = task
+            .name
+            .as_deref()
+            .map(|name| format!(" ({name})"))
+            .unwrap_or_default();
+        let command: String = task
+            .cmd
+            .chars()
+            .take(100)
+            .collect::<String>()
+            .escape_debug()
+            .to_string();
         let _infallible = writeln!(text, "{}{name}: {}: {command}", task.id, outcome(task));
     }
     let tasks: Vec<_> = tasks.iter().map(brief).collect();
@@ -43,15 +57,27 @@ fn brief(task: &TaskStatus) -> serde_json::Value {
 /// The outcome in one line, and what is to be known beside it.
 #[must_use]
 pub fn headline(status: &TaskStatus) -> String {
-    let mut text = format!("task {}: {}, {} s", status.id, outcome(status), status.duration_secs);
+    let mut text = format!(
+        "task {}: {}, {} s",
+        status.id,
+        outcome(status),
+        status.duration_secs
+    );
     if status.restarts > 0 {
         let _infallible = write!(text, ", restarted {} times", status.restarts);
     }
     if let Some(count) = status.left_over {
-        let _infallible = write!(text, "\nleft {count} processes behind, which were ended with it");
+        let _infallible = write!(
+            text,
+            "\nleft {count} processes behind, which were ended with it"
+        );
     }
     if !status.survivors.is_empty() {
-        let _infallible = write!(text, "\nstill alive after the final signal: {}", status.survivors.join(", "));
+        let _infallible = write!(
+            text,
+            "\nstill alive after the final signal: {}",
+            status.survivors.join(", ")
+        );
     }
     if let Some(note) = &status.note {
         let _infallible = write!(text, "\nnote: {note}");
@@ -66,7 +92,9 @@ fn outcome(status: &TaskStatus) -> String {
         (None, None) => String::new(),
     };
     match status.status {
-        TaskState::Pending | TaskState::Running => format!("{} ({})", status.status, status.sub_state),
+        TaskState::Pending | TaskState::Running => {
+            format!("{} ({})", status.status, status.sub_state)
+        }
         TaskState::Done if status.exit_code.is_none() && status.signal.is_none() => {
             format!("failed ({})", status.result)
         }
@@ -83,11 +111,18 @@ fn section(text: &mut String, name: &str, stream: &StreamStatus) {
     let _infallible = write!(text, "\n{name}");
     let shown = stream.tail.len() as u64;
     if stream.bytes > shown + 512 || stream.gap.is_some() {
-        let _infallible = write!(text, " (the end of {} bytes in {}{})", stream.bytes, stream.path, gap(stream.gap));
+        let _infallible = write!(
+            text,
+            " (the end of {} bytes in {}{})",
+            stream.bytes,
+            stream.path,
+            gap(stream.gap)
+        );
     }
     let _infallible = write!(text, ":\n{}", stream.tail);
 }
 
 fn gap(gap: Option<Gap>) -> String {
-    gap.map(|gap| format!("; {} bytes from {} on were freed", gap.length, gap.offset)).unwrap_or_default()
+    gap.map(|gap| format!("; {} bytes from {} on were freed", gap.length, gap.offset))
+        .unwrap_or_default()
 }

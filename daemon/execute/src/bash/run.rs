@@ -5,8 +5,10 @@ use std::{
     time::Duration,
 };
 
-use harness_model::{CallContext, ErrorCode, Outcome, Progress, Refusal, RunInput, TimeSpan, UnitId, UnitKind};
-use harness_supervise::{OutputFiles, StartError, UnitHandle, UnitSpec, Waiter};
+use harness_model::{
+    CallContext, ErrorCode, Outcome, Progress, Refusal, RunInput, TimeSpan, UnitId, UnitKind,
+};
+use harness_supervise::{Ending, OutputFiles, StartError, UnitHandle, UnitSpec, Waiter};
 
 use super::{Bash, BashSettings, render, status};
 
@@ -22,13 +24,21 @@ impl Bash {
         let (handle, waiter) = self.start(input).await?;
         if let Some(progress) = context.progress.as_ref().filter(|_| !wait.is_zero()) {
             let message = Some(format!("task {} is running", handle.id()));
-            progress(Progress { progress: 0.0, total: None, message });
+            progress(Progress {
+                progress: 0.0,
+                total: None,
+                message,
+            });
         }
-        let ending = if wait.is_zero() { None } else { waiter.end(wait).await };
+        let ending = if wait.is_zero() {
+            None
+        } else {
+            waiter.end(wait).await
+        };
         let status = status::live_status(&handle);
         Ok(match ending {
             Some(ending) => {
-                ending.delivered();
+                settle(context, ending);
                 render::full(&status)
             }
             None => render::started(&status),
@@ -41,7 +51,9 @@ impl Bash {
         let spec = specify(&settings, input)?;
         let running = self.engine.count(UnitKind::Task);
         if running >= settings.max_tasks {
-            let message = format!("{running} tasks run, and max_tasks allows no more: stop one, or wait for one to end");
+            let message = format!(
+                "{running} tasks run, and max_tasks allows no more: stop one, or wait for one to end"
+            );
             return Err(Refusal::new(ErrorCode::Unavailable, message).retryable());
         }
         let id = UnitId::generate();
@@ -50,32 +62,51 @@ impl Bash {
             stderr: settings.output_directory.join(format!("{id}.err")),
             max_bytes: settings.output_max,
         };
-        self.engine.start_awaited(id, UnitSpec { output, ..spec }).await.map_err(|error| not_started(&error))
+        self.engine
+            .start_awaited(id, UnitSpec { output, ..spec })
+            .await
+            .map_err(|error| not_started(&error))
     }
 
     /// Seconds as a call gives them, no longer than the configuration allows.
     pub(super) fn clamp(&self, seconds: f64) -> Result<Duration, Refusal> {
         let max = self.settings().max_wait;
         if seconds.is_nan() || seconds < 0.0 {
-            return Err(invalid(format!("wait_seconds is {seconds}: it must be 0 or more")));
+            return Err(invalid(format!(
+                "wait_seconds is {seconds}: it must be 0 or more"
+            )));
         }
         Ok(Duration::try_from_secs_f64(seconds).map_or(max, |wait| wait.min(max)))
     }
+}
+
+/// The end has been told once the result has arrived, and else by a wake.
+pub(super) fn settle(context: &CallContext, ending: Ending) {
+    context.delivery.on_settled(move |delivered| {
+        if delivered {
+            ending.delivered();
+        }
+    });
 }
 
 fn specify(settings: &BashSettings, input: RunInput) -> Result<UnitSpec, Refusal> {
     check_command(&input.cmd)?;
     let mut unit = input.unit.unwrap_or_default();
     if let Some(seconds) = input.timeout_secs {
-        let span = Duration::try_from_secs_f64(seconds).ok().filter(|span| !span.is_zero());
-        let span = span.ok_or_else(|| invalid(format!("timeout_secs is {seconds}: it must be above 0")))?;
+        let span = Duration::try_from_secs_f64(seconds)
+            .ok()
+            .filter(|span| !span.is_zero());
+        let span =
+            span.ok_or_else(|| invalid(format!("timeout_secs is {seconds}: it must be above 0")))?;
         unit.runtime_max_sec = Some(TimeSpan::from(span));
     }
     let unit = unit.over(&settings.unit);
     unit.resolve().map_err(|error| invalid(error.to_string()))?;
     for (name, value) in &input.env {
         if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
-            return Err(invalid(format!("env: {name:?} cannot be a variable: no `=` and no NUL may be in it")));
+            return Err(invalid(format!(
+                "env: {name:?} cannot be a variable: no `=` and no NUL may be in it"
+            )));
         }
     }
     Ok(UnitSpec {
@@ -86,7 +117,11 @@ fn specify(settings: &BashSettings, input: RunInput) -> Result<UnitSpec, Refusal
         environment: (settings.environment)(&input.env),
         cwd: directory(&settings.workspace, input.cwd.as_deref())?,
         settings: unit,
-        output: OutputFiles { stdout: PathBuf::new(), stderr: PathBuf::new(), max_bytes: settings.output_max },
+        output: OutputFiles {
+            stdout: PathBuf::new(),
+            stderr: PathBuf::new(),
+            max_bytes: settings.output_max,
+        },
         stdin: None,
     })
 }
@@ -96,7 +131,9 @@ fn check_command(cmd: &str) -> Result<(), Refusal> {
         return Err(invalid("cmd is empty: give the command to run".to_owned()));
     }
     if cmd.contains('\0') {
-        return Err(invalid("cmd has a NUL character in it, which no command line can carry".to_owned()));
+        return Err(invalid(
+            "cmd has a NUL character in it, which no command line can carry".to_owned(),
+        ));
     }
     if cmd.len() > LONGEST_COMMAND {
         let message = format!(
@@ -112,7 +149,10 @@ fn directory(workspace: &Path, cwd: Option<&str>) -> Result<PathBuf, Refusal> {
     let directory = cwd.map_or_else(|| workspace.to_owned(), |cwd| workspace.join(cwd));
     match std::fs::metadata(&directory) {
         Ok(metadata) if metadata.is_dir() => Ok(directory),
-        Ok(_) => Err(invalid(format!("cwd: {} is not a directory", directory.display()))),
+        Ok(_) => Err(invalid(format!(
+            "cwd: {} is not a directory",
+            directory.display()
+        ))),
         Err(error) => Err(invalid(format!("cwd: {}: {error}", directory.display()))),
     }
 }

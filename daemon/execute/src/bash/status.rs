@@ -2,7 +2,9 @@
 
 use std::{path::Path, time::SystemTime};
 
-use harness_model::{ExitStatus, StoredUnit, StreamStatus, TaskState, TaskStatus, UnitId, UnitState};
+use harness_model::{
+    ExitStatus, StoredUnit, StreamStatus, TaskState, TaskStatus, UnitId, UnitState,
+};
 use harness_supervise::{UnitHandle, UnitSpec, output};
 
 /// How much of each stream a status shows, in bytes.
@@ -14,15 +16,29 @@ const TAIL: usize = 4096;
 #[must_use]
 pub fn task_status(stored: &StoredUnit) -> TaskStatus {
     let spec: Option<UnitSpec> = serde_json::from_str(&stored.unit.spec).ok();
-    let files = spec.as_ref().map(|spec| (spec.output.stdout.as_path(), spec.output.stderr.as_path()));
-    build(&stored.unit.id, stored.unit.name.clone(), stored.unit.command.clone(), files, &stored.state)
+    let files = spec
+        .as_ref()
+        .map(|spec| (spec.output.stdout.as_path(), spec.output.stderr.as_path()));
+    build(
+        &stored.unit.id,
+        stored.unit.name.clone(),
+        stored.unit.command.clone(),
+        files,
+        &stored.state,
+    )
 }
 
 /// The status of a unit that the engine holds.
 pub(super) fn live_status(handle: &UnitHandle) -> TaskStatus {
     let spec = handle.spec();
     let files = Some((spec.output.stdout.as_path(), spec.output.stderr.as_path()));
-    build(handle.id(), spec.name.clone(), spec.command.clone(), files, &handle.state())
+    build(
+        handle.id(),
+        spec.name.clone(),
+        spec.command.clone(),
+        files,
+        &handle.state(),
+    )
 }
 
 fn build(
@@ -32,7 +48,8 @@ fn build(
     files: Option<(&Path, &Path)>,
     state: &UnitState,
 ) -> TaskStatus {
-    let exit = state.exit.as_ref().filter(|_| state.is_final());
+    let ended = state.is_final();
+    let exit = state.exit.as_ref().filter(|_| ended);
     let (exit_code, signal) = match exit.map(|exit| exit.status) {
         Some(ExitStatus::Exited(code)) => (Some(code), None),
         Some(ExitStatus::Signaled { signal, .. }) => (None, Some(signal)),
@@ -51,8 +68,8 @@ fn build(
         restarts: state.restarts,
         duration_secs: duration(state),
         started_at: state.started_at,
-        stdout: stream(files.map(|(stdout, _)| stdout)),
-        stderr: stream(files.map(|(_, stderr)| stderr)),
+        stdout: stream(files.map(|(stdout, _)| stdout), ended),
+        stderr: stream(files.map(|(_, stderr)| stderr), ended),
         usage: exit.map(|exit| exit.usage),
         left_over: exit.map(|exit| exit.left_over).filter(|count| *count > 0),
         survivors: exit.map(|exit| exit.survivors.clone()).unwrap_or_default(),
@@ -63,19 +80,30 @@ fn build(
 /// In seconds, to the millisecond: a single run by the monotonic clock, several by the wall clock.
 fn duration(state: &UnitState) -> f64 {
     let span = match (&state.exit, state.started_at) {
-        (Some(exit), _) if state.is_final() && state.restarts == 0 => std::time::Duration::from_micros(exit.runtime_usec),
-        (_, Some(start)) => state.ended_at.unwrap_or_else(|| SystemTime::now().into()).since(start),
+        (Some(exit), _) if state.is_final() && state.restarts == 0 => {
+            std::time::Duration::from_micros(exit.runtime_usec)
+        }
+        (_, Some(start)) => state
+            .ended_at
+            .unwrap_or_else(|| SystemTime::now().into())
+            .since(start),
         (_, None) => std::time::Duration::ZERO,
     };
     (span.as_secs_f64() * 1000.0).round() / 1000.0
 }
 
 /// A file that is gone (somebody cleaned up) is an empty stream: the task's outcome still stands.
-fn stream(path: Option<&Path>) -> StreamStatus {
-    let empty = |path: String| StreamStatus { tail: String::new(), path, bytes: 0, gap: None };
+fn stream(path: Option<&Path>, ended: bool) -> StreamStatus {
+    let empty = |path: String| StreamStatus {
+        tail: String::new(),
+        path,
+        bytes: 0,
+        gap: None,
+    };
     match path {
         None => empty(String::new()),
-        Some(path) => output::tail(path, TAIL).unwrap_or_else(|_| empty(path.display().to_string())),
+        Some(path) => {
+            output::tail(path, TAIL, ended).unwrap_or_else(|_| empty(path.display().to_string()))
+        }
     }
 }
-

@@ -3,7 +3,9 @@
 use std::{fmt::Write as _, sync::Arc, time::Duration};
 
 use futures_util::future::BoxFuture;
-use harness_model::{Annotations, Call, CallContext, ErrorCode, Outcome, Refusal, Tool, ToolOutput, Wake};
+use harness_model::{
+    Annotations, Call, CallContext, ErrorCode, Outcome, Refusal, Tool, ToolOutput, Wake,
+};
 use serde_json::json;
 use tokio::time::{Instant, timeout_at};
 
@@ -43,7 +45,10 @@ impl Wakes {
 
     async fn wakes_recv(&self, input: input::Receive) -> Outcome {
         if input.wait_seconds.is_nan() || input.wait_seconds < 0.0 {
-            let message = format!("wait_seconds is {}: it must be 0 or more", input.wait_seconds);
+            let message = format!(
+                "wait_seconds is {}: it must be 0 or more",
+                input.wait_seconds
+            );
             return Err(Refusal::new(ErrorCode::InvalidInput, message));
         }
         let wait = Duration::try_from_secs_f64(input.wait_seconds).unwrap_or(LONGEST_WAIT);
@@ -56,18 +61,36 @@ impl Wakes {
         let ids = self.store.acknowledge(input.ids).await?;
         let text = match asked - ids.len() {
             0 => format!("acknowledged {}", ids.len()),
-            rest => format!("acknowledged {}; {rest} were acknowledged before or never existed", ids.len()),
+            rest => format!(
+                "acknowledged {}; {rest} were acknowledged before or never existed",
+                ids.len()
+            ),
         };
         Ok(ToolOutput::new(text, json!({ "acknowledged": ids })))
     }
 }
 
 fn text(wakes: &[Wake]) -> String {
-    let mut text = if wakes.is_empty() { "no wakes".to_owned() } else { String::new() };
+    let mut text = if wakes.is_empty() {
+        "no wakes".to_owned()
+    } else {
+        String::new()
+    };
     for wake in wakes {
-        let code = wake.exit_code.map(|code| format!(", exit code {code}")).unwrap_or_default();
-        let name = wake.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
-        let _infallible = writeln!(text, "wake {} from {}{name}: {}{code}", wake.id, wake.from, wake.status);
+        let code = wake
+            .exit_code
+            .map(|code| format!(", exit code {code}"))
+            .unwrap_or_default();
+        let name = wake
+            .name
+            .as_deref()
+            .map(|name| format!(" ({name})"))
+            .unwrap_or_default();
+        let _infallible = writeln!(
+            text,
+            "wake {} from {}{name}: {}{code}",
+            wake.id, wake.from, wake.status
+        );
         for line in wake.body.lines() {
             let _infallible = writeln!(text, "  {line}");
         }
@@ -111,7 +134,13 @@ impl ToolGroup for Wakes {
     }
 }
 
-fn tool(name: &str, title: &str, description: &str, input_schema: serde_json::Value, read_only: bool) -> Tool {
+fn tool(
+    name: &str,
+    title: &str,
+    description: &str,
+    input_schema: serde_json::Value,
+    read_only: bool,
+) -> Tool {
     Tool {
         group: "wakes".to_owned(),
         name: name.to_owned(),

@@ -11,6 +11,9 @@ use std::{
 /// Longer than any token; it bounds what a wrong path can make us read.
 const TOKEN_MAX: u64 = 4096;
 
+/// The least length of a token, in bytes: 16 random bytes in base 64 have 22.
+const TOKEN_MIN: usize = 20;
+
 /// A token. It is never shown, not even by `{:?}`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
@@ -33,6 +36,12 @@ pub enum TokenError {
         path: PathBuf,
         /// Its permission bits.
         mode: u32,
+    },
+    /// It could be guessed.
+    #[error("the token in {path} is shorter than {TOKEN_MIN} characters: make one with `openssl rand -base64 32`", path = path.display())]
+    Short {
+        /// The file.
+        path: PathBuf,
     },
     /// There is no token in it.
     #[error("{path} holds no token: expected one line of visible ASCII characters without spaces", path = path.display())]
@@ -73,9 +82,22 @@ impl Token {
         if token.is_empty() || !visible || bytes.len() as u64 > TOKEN_MAX {
             return Err(malformed());
         }
+        if token.len() < TOKEN_MIN {
+            return Err(TokenError::Short {
+                path: path.to_owned(),
+            });
+        }
         String::from_utf8(token.to_vec())
             .map(Self)
             .map_err(|_| malformed())
+    }
+
+    /// Whether `presented` is this token, in a time that does not tell how much of it is right.
+    #[must_use]
+    pub fn matches(&self, presented: &[u8]) -> bool {
+        let pairs = self.0.bytes().zip(presented);
+        let difference = pairs.fold(0, |difference, (own, other)| difference | (own ^ other));
+        std::hint::black_box(difference) == 0 && self.0.len() == presented.len()
     }
 
     /// The text that clients send.

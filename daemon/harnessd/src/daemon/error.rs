@@ -6,7 +6,7 @@ use crate::{
     catalogue::SchemaError,
     config::{Diagnostics, LockError, PlacesError},
     keeper::KeeperError,
-    systemd::{ActivationError, BindError},
+    systemd::{ActivationError, BindError, ListenError},
 };
 
 /// Why the daemon ends. Each says what to do about it.
@@ -34,13 +34,11 @@ pub enum Fatal {
     #[error(transparent)]
     Activation(#[from] ActivationError),
     /// A TCP address.
-    #[error("cannot listen on {address}: {source}: is another harness there? change `listen`")]
-    Listen {
-        /// The address.
-        address: std::net::SocketAddr,
-        /// What the kernel said.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// A token that no client could send.
+    #[error(transparent)]
+    Token(#[from] harness_mcp::Error),
     /// A tool's schema, which is the program's own fault.
     #[error(transparent)]
     Schema(#[from] SchemaError),

@@ -43,25 +43,45 @@ impl Sockets {
                 bound.push(socket);
                 listener
             };
-            let register = |source| Fatal::System { what: "wait for connections", source };
+            let register = |source| Fatal::System {
+                what: "wait for connections",
+                source,
+            };
             listener.set_nonblocking(true).map_err(register)?;
             tokio::net::UnixListener::from_std(listener).map_err(register)
         };
         let mcp = take(activated.mcp, harness.places.mcp_socket(), 0o660)?;
-        let control = take(activated.control, harness.places.control_socket(), control_mode(admins))?;
-        Ok(Self { mcp, control, bound })
+        let control = take(
+            activated.control,
+            harness.places.control_socket(),
+            control_mode(admins),
+        )?;
+        Ok(Self {
+            mcp,
+            control,
+            bound,
+        })
     }
 
     /// Serves until `shutdown`.
-    pub(super) fn serve(self, harness: &Arc<Harness>, mcp: Server, control: ControlServer, shutdown: CancellationToken) -> JoinSet<()> {
+    pub(super) fn serve(
+        self,
+        harness: &Arc<Harness>,
+        mcp: Server,
+        control: ControlServer,
+        shutdown: CancellationToken,
+    ) -> JoinSet<()> {
         let mut serving = JoinSet::new();
         serving.spawn(serve_agents(self.mcp, mcp, shutdown, self.bound));
         let keeper = harness.keeper.state();
-        let admins = harness.in_force().loaded.admins.clone();
-        let authority = Arc::new(ControlAuthority::new(&admins, move || {
+        let keepers = move || {
             let pid = keeper.borrow().status.pid;
-            pid.map(|pid| KeeperTree { pid, cgroup: None }).into_iter().collect()
-        }));
+            let tree = pid.map(|pid| KeeperTree { pid, cgroup: None });
+            tree.into_iter().collect()
+        };
+        let configured = harness.clone();
+        let admins = move || configured.in_force().loaded.admins.clone();
+        let authority = Arc::new(ControlAuthority::new(admins, keepers));
         serving.spawn(async move { control.serve_unix(self.control, authority).await });
         serving
     }

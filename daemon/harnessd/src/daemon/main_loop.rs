@@ -15,7 +15,7 @@ use super::{Fatal, ports::Ports, start::Started};
 use crate::{
     front::{agent::Agent, http::ControlServer, person::Person},
     harness::Harness,
-    systemd::{Notifier, Watchdog},
+    systemd::{Notifier, Watchdog, control_mode, set_mode},
     turn,
 };
 
@@ -33,7 +33,12 @@ struct Signals {
 
 impl Signals {
     fn new() -> Result<Self, Fatal> {
-        let catch = |kind| signal(kind).map_err(|source| Fatal::System { what: "catch a signal", source });
+        let catch = |kind| {
+            signal(kind).map_err(|source| Fatal::System {
+                what: "catch a signal",
+                source,
+            })
+        };
         Ok(Self {
             terminate: catch(SignalKind::terminate())?,
             interrupt: catch(SignalKind::interrupt())?,
@@ -43,7 +48,12 @@ impl Signals {
 }
 
 pub(super) async fn run(started: Started, notifier: Notifier) -> Result<(), Fatal> {
-    let Started { harness, sockets, turn, lock } = started;
+    let Started {
+        harness,
+        sockets,
+        turn,
+        lock,
+    } = started;
     let mut signals = Signals::new()?;
     let shutdown = CancellationToken::new();
     let mcp = Server::new(Arc::new(Agent::new(harness.clone())));
@@ -54,6 +64,7 @@ pub(super) async fn run(started: Started, notifier: Notifier) -> Result<(), Fata
     let mut background = JoinSet::new();
     background.spawn(turn::run(harness.clone(), turn));
     background.spawn(tell_sessions(harness.clone()));
+    background.spawn(harness.approvals().clone().expire());
     notifier.ready(&harness.status_line());
     tracing::info!(agent = %harness.places.agent, runtime = %harness.places.runtime.display(), "ready");
 
@@ -78,7 +89,12 @@ pub(super) async fn run(started: Started, notifier: Notifier) -> Result<(), Fata
 }
 
 /// Waits for the signal to end; true when it is meant for the tasks and the keeper too.
-async fn wait(harness: &Arc<Harness>, signals: &mut Signals, ports: &mut Ports, notifier: Notifier) -> bool {
+async fn wait(
+    harness: &Arc<Harness>,
+    signals: &mut Signals,
+    ports: &mut Ports,
+    notifier: Notifier,
+) -> bool {
     let mut watchdog = Watchdog::from_environment(notifier);
     let mut keeper = harness.keeper.state();
     let mut reconfigured = harness.reconfigured();
@@ -93,7 +109,10 @@ async fn wait(harness: &Arc<Harness>, signals: &mut Signals, ports: &mut Ports, 
                 notifier.ready(&harness.status_line());
             }
             Ok(()) = reconfigured.changed() => {
-                if let Err(error) = ports.apply(&harness.in_force().loaded).await {
+                let in_force = harness.in_force();
+                let applied = ports.apply(&in_force.loaded).await;
+                let mode = control_mode(!in_force.loaded.admins.is_empty());
+                if let Err(error) = applied.and(set_mode(&harness.places.control_socket(), mode).map_err(Fatal::from)) {
                     tracing::error!("{error}");
                     harness.set_reload_error(Some(error.to_string()));
                 }

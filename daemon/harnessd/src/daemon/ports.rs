@@ -7,100 +7,118 @@ use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::Fatal;
-use crate::{config::Loaded, front::http::ControlServer};
+use crate::{
+    config::{Loaded, Token},
+    front::http::ControlServer,
+    systemd::listen_tcp,
+};
 
 /// The listeners of `[mcp_http]` and `[control]`.
 pub(super) struct Ports {
     mcp: Server,
     control: ControlServer,
     shutdown: CancellationToken,
-    agent: Port,
-    person: Port,
+    agent: Option<Port>,
+    person: Option<Port>,
 }
 
-/// One listener, the token it was opened with, and how to close it.
-#[derive(Default)]
+/// One listener, and what it was opened with.
 struct Port {
-    open: Option<(SocketAddr, String, CancellationToken, JoinSet<()>)>,
+    address: SocketAddr,
+    token: Token,
+    close: CancellationToken,
+    serving: JoinSet<()>,
 }
 
-impl Port {
-    /// Whether what is open is what is wanted.
-    fn is(&self, wanted: Option<(SocketAddr, &str)>) -> bool {
-        self.open.as_ref().map(|(address, token, _, _)| (*address, token.as_str())) == wanted
-    }
+/// An address and the token that opens it.
+type Wanted<'a> = Option<(SocketAddr, &'a Token)>;
 
-    /// Ends the listener and its connections, so that its address is free.
-    async fn close(&mut self) {
-        if let Some((_, _, close, mut serving)) = self.open.take() {
-            close.cancel();
-            while serving.join_next().await.is_some() {}
-        }
+/// Whether what is open is what is wanted.
+fn stays(port: Option<&Port>, wanted: Wanted<'_>) -> bool {
+    port.map(|port| (port.address, &port.token)) == wanted
+}
+
+/// Ends a listener and its connections, so that its address is free.
+async fn close(port: &mut Option<Port>) {
+    if let Some(mut port) = port.take() {
+        port.close.cancel();
+        while port.serving.join_next().await.is_some() {}
     }
 }
 
 impl Ports {
     pub(super) fn new(mcp: Server, control: ControlServer, shutdown: CancellationToken) -> Self {
-        Self { mcp, control, shutdown, agent: Port::default(), person: Port::default() }
+        Self {
+            mcp,
+            control,
+            shutdown,
+            agent: None,
+            person: None,
+        }
     }
 
     /// Opens and closes listeners until they are those of the configuration.
     pub(super) async fn apply(&mut self, loaded: &Loaded) -> Result<(), Fatal> {
         let config = &loaded.config;
-        let token = loaded.tokens.mcp_http.as_ref().map(|token| token.reveal());
-        let wanted = config.mcp_http.as_ref().map(|http| http.listen).zip(token);
-        if !self.agent.is(wanted) {
-            self.agent.close().await;
+        let listen = config.mcp_http.as_ref().map(|http| http.listen);
+        let wanted = listen.zip(loaded.tokens.mcp_http.as_ref());
+        if !stays(self.agent.as_ref(), wanted) {
+            close(&mut self.agent).await;
             if let Some((address, token)) = wanted {
-                self.open_agent(address, token).await?;
+                self.agent = Some(self.open_agent(address, token)?);
             }
         }
-        let wanted = config.control.listen.zip(loaded.tokens.control.as_ref().map(|token| token.reveal()));
-        if !self.person.is(wanted) {
-            self.person.close().await;
+        let wanted = config.control.listen.zip(loaded.tokens.control.as_ref());
+        if !stays(self.person.as_ref(), wanted) {
+            close(&mut self.person).await;
             if let Some((address, token)) = wanted {
-                self.open_person(address, token).await?;
+                self.person = Some(self.open_person(address, token)?);
             }
         }
         Ok(())
     }
 
-    async fn open_agent(&mut self, address: SocketAddr, secret: &str) -> Result<(), Fatal> {
-        let Ok(token) = harness_mcp::Token::new(secret) else { return Ok(()) };
-        let listener = listen(address).await?;
-        let close = self.shutdown.child_token();
-        let (router, closing) = (self.mcp.router(token), close.clone());
-        let mut serving = JoinSet::new();
-        serving.spawn(async move {
-            let served = axum::serve(listener, router);
-            tokio::select! {
-                () = closing.cancelled() => {}
-                ended = served => tracing::error!(?ended, "the MCP listener ended"),
+    fn open_agent(&self, address: SocketAddr, token: &Token) -> Result<Port, Fatal> {
+        let router = self.mcp.router(harness_mcp::Token::new(token.reveal())?);
+        self.open(address, token, async move |listener| {
+            if let Err(error) = axum::serve(listener, router).await {
+                tracing::error!(%error, "the MCP listener ended");
             }
-        });
-        tracing::info!(%address, "MCP over HTTP");
-        self.agent.open = Some((address, secret.to_owned(), close, serving));
-        Ok(())
+        })
     }
 
-    async fn open_person(&mut self, address: SocketAddr, secret: &str) -> Result<(), Fatal> {
-        let Ok(token) = crate::front::http::Token::new(secret) else { return Ok(()) };
-        let listener = listen(address).await?;
+    fn open_person(&self, address: SocketAddr, token: &Token) -> Result<Port, Fatal> {
+        let (control, secret) = (self.control.clone(), token.clone());
+        self.open(address, token, async move |listener| {
+            control.serve_tcp(listener, secret).await;
+        })
+    }
+
+    fn open<S, F>(&self, address: SocketAddr, token: &Token, serve: S) -> Result<Port, Fatal>
+    where
+        S: FnOnce(TcpListener) -> F + Send + 'static,
+        F: Future<Output = ()> + Send,
+    {
+        let listener =
+            TcpListener::from_std(listen_tcp(address)?).map_err(|source| Fatal::System {
+                what: "wait for connections",
+                source,
+            })?;
         let close = self.shutdown.child_token();
-        let (control, closing) = (self.control.clone(), close.clone());
+        let closing = close.clone();
         let mut serving = JoinSet::new();
         serving.spawn(async move {
             tokio::select! {
                 () = closing.cancelled() => {}
-                () = control.serve_tcp(listener, token) => {}
+                () = serve(listener) => {}
             }
         });
-        tracing::info!(%address, "control over HTTP");
-        self.person.open = Some((address, secret.to_owned(), close, serving));
-        Ok(())
+        tracing::info!(%address, "listening");
+        Ok(Port {
+            address,
+            token: token.clone(),
+            close,
+            serving,
+        })
     }
-}
-
-async fn listen(address: SocketAddr) -> Result<TcpListener, Fatal> {
-    TcpListener::bind(address).await.map_err(|source| Fatal::Listen { address, source })
 }

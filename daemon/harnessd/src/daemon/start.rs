@@ -40,15 +40,25 @@ pub(super) async fn start(arguments: &Arguments, activated: Activated) -> Result
     places.create()?;
     let lock = StateLock::acquire(&places)?;
     let turns = places.state.join("turns");
-    fs::create_dir_all(&turns).map_err(|source| Fatal::Directory { path: turns, source })?;
+    fs::create_dir_all(&turns).map_err(|source| Fatal::Directory {
+        path: turns,
+        source,
+    })?;
     let record = Record::open(&places.database())?;
     let (keeper, adopted) = keeper::connect(keeper_options(&places)).await?;
-    let harness = Harness::new(places, loaded, variables, record, keeper.clone())?;
+    let harness = Harness::new(places, loaded, variables, record, keeper.clone()).await?;
     let spawner: Arc<dyn Spawner> = Arc::new(keeper);
     let found = recover(harness.record(), harness.engine(), &spawner, adopted).await?;
     let sockets = Sockets::bind(&harness, activated)?;
-    let turn = found.into_iter().find(|handle| handle.spec().kind == UnitKind::Turn);
-    Ok(Started { harness, sockets, turn, lock })
+    let turn = found
+        .into_iter()
+        .find(|handle| handle.spec().kind == UnitKind::Turn);
+    Ok(Started {
+        harness,
+        sockets,
+        turn,
+        lock,
+    })
 }
 
 /// In user mode the daemon starts the keeper itself; the system's is a service of its own.
@@ -62,5 +72,8 @@ fn keeper_options(places: &Places) -> KeeperOptions {
             arguments: Vec::new(),
         },
     };
-    KeeperOptions { runtime_directory: places.runtime.clone(), start }
+    KeeperOptions {
+        runtime_directory: places.runtime.clone(),
+        start,
+    }
 }

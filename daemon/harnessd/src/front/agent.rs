@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use harness_execute::ToolGroup as _;
-use harness_mcp::{Backend, Exposed, Notice, TaskHandle, View};
+use harness_mcp::{Backend, Exposed, Notice, TaskHandle, TaskStart, View};
 use harness_model::{
-    CallContext, CallRequest, ErrorCode, Outcome, Refusal, SessionId, TaskStatus, Timestamp, UnitId,
+    CallContext, CallRequest, ErrorCode, Outcome, Refusal, SessionId, TaskState, TaskStatus,
+    Timestamp, ToolOutput, UnitId,
 };
+use harness_supervise::UnitHandle;
 use serde_json::{Map, Value, json};
 use tokio::sync::broadcast;
 
@@ -15,6 +17,9 @@ use crate::harness::Harness;
 
 /// The tool whose calls may run as MCP tasks.
 const TASK_TOOL: (&str, &str) = ("bash", "run");
+
+/// The tool that ends one.
+const STOP_TOOL: (&str, &str) = ("bash", "stop");
 
 /// The harness behind `mcp.sock` and `[mcp_http]`.
 pub(crate) struct Agent {
@@ -31,17 +36,24 @@ impl Agent {
             View::All => None,
             View::Group(group) | View::Server(group) => Some(group.clone()),
         };
-        CallRequest { group, tool: name.to_owned(), input }
+        CallRequest {
+            group,
+            tool: name.to_owned(),
+            input,
+        }
     }
 }
 
 impl Backend for Agent {
     fn tools(&self, view: &View) -> Result<Vec<Exposed>, Refusal> {
-        self.harness.catalogue().exposed(view, &self.harness.in_force().policy)
+        self.harness
+            .catalogue()
+            .exposed(view, &self.harness.in_force().policy)
     }
 
     fn instructions(&self, view: &View) -> Option<String> {
-        let bash = matches!(view, View::All) || *view == View::Group(self.harness.bash().name().to_owned());
+        let bash = matches!(view, View::All)
+            || *view == View::Group(self.harness.bash().name().to_owned());
         bash.then(|| {
             "Run shell commands with `run`: each is a task that is supervised and recorded, and ends with everything it \
              started. One that takes longer than wait_seconds goes on; `status` waits for it, and a wake tells its end."
@@ -71,40 +83,75 @@ impl Backend for Agent {
     fn task_of(&self, view: &View, name: &str, input: &Map<String, Value>) -> bool {
         let request = Self::request(view, name, Map::new());
         let resolved = self.harness.catalogue().resolve(&request);
-        let is_run = resolved.is_ok_and(|entry| (entry.tool.group.as_str(), entry.tool.name.as_str()) == TASK_TOOL);
+        let is_run = resolved
+            .is_ok_and(|entry| (entry.tool.group.as_str(), entry.tool.name.as_str()) == TASK_TOOL);
         // A faulty input is refused as a call: a task of it would never be.
         is_run && input.get("cmd").is_some_and(Value::is_string)
     }
 
-    /// The call itself returns at once with the started task; MCP then asks for it by id.
+    /// What ends within the call's wait is its result; MCP then asks for the rest by id.
     fn task_start(
         &self,
         view: &View,
         name: &str,
-        mut input: Map<String, Value>,
+        input: Map<String, Value>,
         context: CallContext,
-    ) -> BoxFuture<'static, Result<TaskHandle, Refusal>> {
-        input.insert("wait_seconds".to_owned(), json!(0));
+    ) -> BoxFuture<'static, Result<TaskStart, Refusal>> {
         let request = Self::request(view, name, input);
         let harness = self.harness.clone();
         Box::pin(async move {
             let output = harness.call(request, context).await?;
-            let id = output.structured.as_ref().and_then(|value| value["id"].as_str()).map(str::to_owned);
-            let id = id.ok_or_else(|| Refusal::new(ErrorCode::ToolError, output.text()))?;
-            task(&harness, &id).await
+            match still_running(&output) {
+                Some(unit) => task(&harness, &unit).await.map(TaskStart::Started),
+                None => Ok(TaskStart::Ended(output)),
+            }
         })
     }
 
-    fn task_get(&self, id: &str) -> BoxFuture<'static, Result<TaskHandle, Refusal>> {
-        let (harness, id) = (self.harness.clone(), id.to_owned());
-        Box::pin(async move { task(&harness, &id).await })
-    }
-
-    fn task_cancel(&self, id: &str) -> BoxFuture<'static, Result<TaskHandle, Refusal>> {
+    /// Who has the end in hand needs no wake.
+    fn task_get(
+        &self,
+        id: &str,
+        context: CallContext,
+    ) -> BoxFuture<'static, Result<TaskHandle, Refusal>> {
         let (harness, id) = (self.harness.clone(), id.to_owned());
         Box::pin(async move {
-            let status = harness.bash().stop_task(&parse(&id)?).await?;
-            Ok(handle(&status))
+            let unit = parse(&id)?;
+            let handle = task(&harness, &unit).await?;
+            if handle.state.has_ended() {
+                let wakes = harness.wakes().clone();
+                context.delivery.on_settled(move |delivered| {
+                    if delivered {
+                        wakes.end_is_known(unit);
+                    }
+                });
+            }
+            Ok(handle)
+        })
+    }
+
+    /// A call of `stop`, so that it is judged and recorded; only its beginning is waited for.
+    fn task_cancel(
+        &self,
+        id: &str,
+        context: CallContext,
+    ) -> BoxFuture<'static, Result<(), Refusal>> {
+        let (harness, id) = (self.harness.clone(), id.to_owned());
+        Box::pin(async move {
+            let live = harness.bash().live(&parse(&id)?);
+            let request = CallRequest {
+                group: Some(STOP_TOOL.0.to_owned()),
+                tool: STOP_TOOL.1.to_owned(),
+                input: Map::from_iter([("id".to_owned(), json!(id))]),
+            };
+            let stopping = tokio::spawn(async move { harness.call(request, context).await });
+            tokio::select! {
+                stopped = stopping => match stopped {
+                    Ok(outcome) => outcome.map(drop),
+                    Err(error) => Err(Refusal::new(ErrorCode::OutcomeUnknown, error.to_string())),
+                },
+                () = stop_begun(live) => Ok(()),
+            }
         })
     }
 
@@ -122,18 +169,43 @@ impl Backend for Agent {
 }
 
 fn parse(id: &str) -> Result<UnitId, Refusal> {
-    id.parse().map_err(|error: harness_model::IdError| Refusal::new(ErrorCode::UnknownCommand, error.to_string()))
+    id.parse().map_err(|error: harness_model::IdError| {
+        Refusal::new(ErrorCode::UnknownCommand, error.to_string())
+    })
 }
 
-async fn task(harness: &Harness, id: &str) -> Result<TaskHandle, Refusal> {
-    let status = harness.bash().status_of(&parse(id)?, std::time::Duration::ZERO).await?;
+/// The task of a result that says it goes on.
+fn still_running(output: &ToolOutput) -> Option<UnitId> {
+    let status = output.structured.as_ref()?;
+    let state = TaskState::from_word(status["status"].as_str()?)?;
+    let unit = status["id"].as_str()?.parse().ok()?;
+    (!state.has_ended()).then_some(unit)
+}
+
+/// Resolves when somebody has asked for the end of the task, or it has come; never without a task.
+async fn stop_begun(live: Option<UnitHandle>) {
+    let Some(mut changes) = live.map(|handle| handle.changes()) else {
+        return std::future::pending().await;
+    };
+    let begun = changes.wait_for(|state| state.stop_requested || state.is_final());
+    if begun.await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+async fn task(harness: &Harness, unit: &UnitId) -> Result<TaskHandle, Refusal> {
+    let status = harness
+        .bash()
+        .status_of(unit, std::time::Duration::ZERO)
+        .await?;
     Ok(handle(&status))
 }
 
 fn handle(status: &TaskStatus) -> TaskHandle {
     let started = status.started_at.unwrap_or_default();
     let updated = if status.status.has_ended() {
-        started.plus(std::time::Duration::try_from_secs_f64(status.duration_secs).unwrap_or_default())
+        started
+            .plus(std::time::Duration::try_from_secs_f64(status.duration_secs).unwrap_or_default())
     } else {
         Timestamp::from(std::time::SystemTime::now())
     };
@@ -143,6 +215,9 @@ fn handle(status: &TaskStatus) -> TaskHandle {
         message: harness_execute::bash::headline(status),
         created_at: started,
         updated_at: updated,
-        output: status.status.has_ended().then(|| harness_execute::bash::full(status)),
+        output: status
+            .status
+            .has_ended()
+            .then(|| harness_execute::bash::full(status)),
     }
 }

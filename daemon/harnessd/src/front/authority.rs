@@ -66,19 +66,30 @@ pub trait Authority: Send + Sync + 'static {
 }
 
 /// The authority of `control.sock`.
-pub struct ControlAuthority<K> {
-    uids: Vec<u32>,
+pub struct ControlAuthority<A, K> {
+    own: u32,
+    admins: A,
     keepers: K,
 }
 
-impl<K: Fn() -> Vec<KeeperTree> + Send + Sync + 'static> ControlAuthority<K> {
+impl<A, K> ControlAuthority<A, K>
+where
+    A: Fn() -> Vec<u32> + Send + Sync + 'static,
+    K: Fn() -> Vec<KeeperTree> + Send + Sync + 'static,
+{
     /// `admins` are uids beside root and the daemon's own; `keepers` names every keeper that may
-    /// have children now, and is asked anew for each connection.
+    /// have children now. Both are asked anew for each connection.
     #[must_use]
-    pub fn new(admins: &[u32], keepers: K) -> Self {
-        let own = rustix::process::geteuid().as_raw();
-        let uids = [0, own].into_iter().chain(admins.iter().copied()).collect();
-        Self { uids, keepers }
+    pub fn new(admins: A, keepers: K) -> Self {
+        Self {
+            own: rustix::process::geteuid().as_raw(),
+            admins,
+            keepers,
+        }
+    }
+
+    fn knows(&self, uid: u32) -> bool {
+        uid == 0 || uid == self.own || (self.admins)().contains(&uid)
     }
 }
 
@@ -86,9 +97,13 @@ fn denied(message: String) -> Refusal {
     Refusal::new(ErrorCode::Denied, message)
 }
 
-impl<K: Fn() -> Vec<KeeperTree> + Send + Sync + 'static> Authority for ControlAuthority<K> {
+impl<A, K> Authority for ControlAuthority<A, K>
+where
+    A: Fn() -> Vec<u32> + Send + Sync + 'static,
+    K: Fn() -> Vec<KeeperTree> + Send + Sync + 'static,
+{
     fn may(&self, peer: &PeerCredentials) -> Result<(), Refusal> {
-        if !self.uids.contains(&peer.uid) {
+        if !self.knows(peer.uid) {
             return Err(denied(format!(
                 "user {} may not control this harness: ask its owner to add the user to [control] admins",
                 peer.uid

@@ -24,7 +24,7 @@ fn nobody_runs() -> Vec<KeeperTree> {
 
 #[test]
 fn root_the_own_user_and_admins_may_and_others_may_not() {
-    let authority = ControlAuthority::new(&[4711], nobody_runs);
+    let authority = ControlAuthority::new(|| vec![4711], nobody_runs);
     let pid = std::process::id();
     for uid in [0, own(), 4711] {
         authority.may(&peer(pid, uid)).unwrap();
@@ -36,7 +36,7 @@ fn root_the_own_user_and_admins_may_and_others_may_not() {
 
 #[test]
 fn a_peer_that_is_not_visible_here_may_not() {
-    let refusal = ControlAuthority::new(&[], nobody_runs)
+    let refusal = ControlAuthority::new(Vec::new, nobody_runs)
         .may(&peer(0, own()))
         .unwrap_err();
     assert!(refusal.message.contains("not visible"), "{refusal}");
@@ -55,7 +55,7 @@ fn a_process_under_the_keeper_may_not_even_as_root() {
             cgroup: None,
         }]
     };
-    let authority = ControlAuthority::new(&[], keepers);
+    let authority = ControlAuthority::new(Vec::new, keepers);
     let mut child = Command::new("sh")
         .args(["-c", "echo ready; read line"])
         .stdin(Stdio::piped())
@@ -102,7 +102,7 @@ fn a_peer_that_ended_is_not_taken_for_whoever_has_its_pid_now() {
         uid: own(),
         pidfd: Some(pidfd),
     };
-    let refusal = ControlAuthority::new(&[], nobody_runs)
+    let refusal = ControlAuthority::new(Vec::new, nobody_runs)
         .may(&ended)
         .unwrap_err();
     assert!(refusal.message.contains("ended"), "{refusal}");

@@ -4,10 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use futures_util::{StreamExt as _, future::BoxFuture, stream};
 use harness_model::{
-    CallContext, CallQuery, CallRecord, CallRequest, ErrorCode, HarnessStatus, Invocation, Outcome, OutputChunk, Page,
-    Refusal, Stream, TaskQuery, TaskStatus, UnitId, UnitQuery, UnitStatus, Wake, WakeId,
+    Answer, Approval, ApprovalId, CallContext, CallQuery, CallRecord, CallRequest, ErrorCode,
+    Explanation, HarnessStatus, Invocation, Outcome, OutputChunk, Page, Refusal, Standing, Stream,
+    TaskQuery, TaskStatus, UnitId, UnitQuery, UnitStatus, Wake, WakeId,
 };
 use harness_supervise::output::Follow;
+use serde_json::{Map, Value};
 
 use super::http::backend::{Control, EventStream, OutputStream, Reply};
 use crate::{harness::Harness, wakes::unavailable};
@@ -35,7 +37,12 @@ fn no_such_unit(id: &UnitId) -> Refusal {
 
 impl Control for Person {
     fn status(&self) -> Reply<'_, HarnessStatus> {
-        Box::pin(async move { self.harness.status().await.map_err(|error| unavailable(&error)) })
+        Box::pin(async move {
+            self.harness
+                .status()
+                .await
+                .map_err(|error| unavailable(&error))
+        })
     }
 
     fn call(&self, request: CallRequest, context: CallContext) -> BoxFuture<'_, Outcome> {
@@ -52,10 +59,15 @@ impl Control for Person {
             let (mut items, mut next) = (Vec::new(), query.before);
             for page in 0..PAGES {
                 let tasks = self.harness.bash().page(next, limit).await?;
-                let wanted = |task: &TaskStatus| query.state.is_none_or(|state| task.status == state);
+                let wanted =
+                    |task: &TaskStatus| query.state.is_none_or(|state| task.status == state);
                 items.extend(tasks.items.into_iter().filter(wanted));
                 next = tasks.next;
-                if next.is_none() || items.len() >= limit as usize || query.state.is_none() || page + 1 == PAGES {
+                if next.is_none()
+                    || items.len() >= limit as usize
+                    || query.state.is_none()
+                    || page + 1 == PAGES
+                {
                     break;
                 }
             }
@@ -63,9 +75,20 @@ impl Control for Person {
         })
     }
 
-    fn task_output(&self, id: UnitId, stream: Stream, offset: u64, limit: usize) -> Reply<'_, OutputChunk> {
+    fn task_output(
+        &self,
+        id: UnitId,
+        stream: Stream,
+        offset: u64,
+        limit: usize,
+    ) -> Reply<'_, OutputChunk> {
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
-        Box::pin(async move { self.harness.bash().output_of(&id, stream, offset, limit).await })
+        Box::pin(async move {
+            self.harness
+                .bash()
+                .output_of(&id, stream, offset, limit)
+                .await
+        })
     }
 
     fn task_follow(&self, id: UnitId, stream: Stream, offset: u64) -> Reply<'_, OutputStream> {
@@ -87,7 +110,11 @@ impl Control for Person {
         Box::pin(async move {
             let mut input = serde_json::Map::new();
             input.insert("id".to_owned(), id.to_string().into());
-            let request = CallRequest { group: Some("bash".to_owned()), tool: "restart".to_owned(), input };
+            let request = CallRequest {
+                group: Some("bash".to_owned()),
+                tool: "restart".to_owned(),
+                input,
+            };
             self.harness.call(request, context).await?;
             self.harness.bash().status_of(&id, Duration::ZERO).await
         })
@@ -95,7 +122,12 @@ impl Control for Person {
 
     fn unit(&self, id: UnitId) -> Reply<'_, UnitStatus> {
         Box::pin(async move {
-            let stored = self.harness.record().unit(&id).await.map_err(|error| unavailable(&error))?;
+            let stored = self
+                .harness
+                .record()
+                .unit(&id)
+                .await
+                .map_err(|error| unavailable(&error))?;
             let mut status = stored.ok_or_else(|| no_such_unit(&id))?.status();
             if let Some(handle) = self.harness.engine().get(&id) {
                 status.state = handle.state();
@@ -112,7 +144,12 @@ impl Control for Person {
                 before: query.before,
                 limit: query.limit.unwrap_or(Page::<UnitStatus>::DEFAULT_LIMIT),
             };
-            let page = self.harness.record().units(wanted).await.map_err(|error| unavailable(&error))?;
+            let page = self
+                .harness
+                .record()
+                .units(wanted)
+                .await
+                .map_err(|error| unavailable(&error))?;
             let fresh = |stored: harness_model::StoredUnit| {
                 let mut status = stored.status();
                 if let Some(handle) = self.harness.engine().get(&status.id) {
@@ -120,25 +157,55 @@ impl Control for Person {
                 }
                 status
             };
-            let is_wanted = |status: &UnitStatus| query.state.is_none_or(|state| status.state.active_state == state);
-            Ok(Page { items: page.items.into_iter().map(fresh).filter(is_wanted).collect(), next: page.next })
+            let is_wanted = |status: &UnitStatus| {
+                query
+                    .state
+                    .is_none_or(|state| status.state.active_state == state)
+            };
+            Ok(Page {
+                items: page
+                    .items
+                    .into_iter()
+                    .map(fresh)
+                    .filter(is_wanted)
+                    .collect(),
+                next: page.next,
+            })
         })
     }
 
     fn invocations(&self, id: UnitId, limit: u32) -> Reply<'_, Vec<Invocation>> {
         Box::pin(async move {
             let record = self.harness.record();
-            if record.unit(&id).await.map_err(|error| unavailable(&error))?.is_none() {
+            if record
+                .unit(&id)
+                .await
+                .map_err(|error| unavailable(&error))?
+                .is_none()
+            {
                 return Err(no_such_unit(&id));
             }
-            let runs = record.invocations(&id, limit).await.map_err(|error| unavailable(&error))?;
-            let run = |run: harness_record::Invocation| Invocation { id: run.id, started_at: run.started_at, exit: run.exit };
+            let runs = record
+                .invocations(&id, limit)
+                .await
+                .map_err(|error| unavailable(&error))?;
+            let run = |run: harness_record::Invocation| Invocation {
+                id: run.id,
+                started_at: run.started_at,
+                exit: run.exit,
+            };
             Ok(runs.into_iter().map(run).collect())
         })
     }
 
     fn wakes(&self, limit: u32) -> Reply<'_, Vec<Wake>> {
-        Box::pin(async move { self.harness.record().wakes(limit).await.map_err(|error| unavailable(&error)) })
+        Box::pin(async move {
+            self.harness
+                .record()
+                .wakes(limit)
+                .await
+                .map_err(|error| unavailable(&error))
+        })
     }
 
     fn wakes_recv(&self, wait: Duration) -> Reply<'_, Vec<Wake>> {
@@ -146,7 +213,34 @@ impl Control for Person {
     }
 
     fn wakes_ack(&self, ids: Vec<WakeId>) -> Reply<'_, Vec<WakeId>> {
-        Box::pin(async move { self.harness.record().wakes_ack(&ids).await.map_err(|error| unavailable(&error)) })
+        Box::pin(async move {
+            self.harness
+                .record()
+                .wakes_ack(&ids)
+                .await
+                .map_err(|error| unavailable(&error))
+        })
+    }
+
+    fn approvals(&self, pending: bool, limit: u32) -> Reply<'_, Vec<Approval>> {
+        Box::pin(self.harness.approvals().list(pending, limit))
+    }
+
+    fn approval_answer(&self, id: ApprovalId, answer: Answer, by: String) -> Reply<'_, Approval> {
+        let timeout = self.harness.patience().timeout;
+        Box::pin(self.harness.approvals().answer(id, answer, by, timeout))
+    }
+
+    fn standing(&self) -> Reply<'_, Vec<Standing>> {
+        Box::pin(self.harness.approvals().standing())
+    }
+
+    fn standing_revoke(&self, id: i64) -> Reply<'_, ()> {
+        Box::pin(self.harness.approvals().revoke(id))
+    }
+
+    fn explain(&self, tool: String, input: Map<String, Value>) -> Reply<'_, Explanation> {
+        Box::pin(async move { self.harness.explain(tool, input) })
     }
 
     fn calls(&self, query: CallQuery) -> Reply<'_, Page<CallRecord>> {
@@ -159,8 +253,16 @@ impl Control for Person {
                 before: query.before,
                 limit: query.limit.unwrap_or(Page::<CallRecord>::DEFAULT_LIMIT),
             };
-            let page = self.harness.record().calls(wanted).await.map_err(|error| unavailable(&error))?;
-            Ok(Page { items: page.items, next: page.next })
+            let page = self
+                .harness
+                .record()
+                .calls(wanted)
+                .await
+                .map_err(|error| unavailable(&error))?;
+            Ok(Page {
+                items: page.items,
+                next: page.next,
+            })
         })
     }
 
@@ -171,7 +273,11 @@ impl Control for Person {
     }
 
     fn reload(&self) -> Reply<'_, ()> {
-        Box::pin(async move { self.harness.reload().map_err(|message| Refusal::new(ErrorCode::InvalidInput, message)) })
+        Box::pin(async move {
+            self.harness
+                .reload()
+                .map_err(|message| Refusal::new(ErrorCode::InvalidInput, message))
+        })
     }
 }
 
@@ -185,23 +291,42 @@ struct Follower {
 }
 
 impl Follower {
-    async fn of(harness: Arc<Harness>, id: UnitId, stream: Stream, offset: u64) -> Result<Self, Refusal> {
+    async fn of(
+        harness: Arc<Harness>,
+        id: UnitId,
+        stream: Stream,
+        offset: u64,
+    ) -> Result<Self, Refusal> {
         let (spec, _) = harness.bash().spec_of(&id).await?;
         let path = match stream {
             Stream::Stdout => spec.output.stdout,
             Stream::Stderr => spec.output.stderr,
         };
         let growth = Follow::new(&path, offset).map_err(|error| {
-            Refusal::new(ErrorCode::Unavailable, format!("cannot watch {}: {error}", path.display())).retryable()
+            Refusal::new(
+                ErrorCode::Unavailable,
+                format!("cannot watch {}: {error}", path.display()),
+            )
+            .retryable()
         })?;
-        Ok(Self { harness, id, stream, offset, growth })
+        Ok(Self {
+            harness,
+            id,
+            stream,
+            offset,
+            growth,
+        })
     }
 
     /// The next piece that has text in it or is the last.
     async fn next(&mut self) -> Result<OutputChunk, Refusal> {
         loop {
             let handle = self.harness.bash().live(&self.id);
-            let chunk = self.harness.bash().output_of(&self.id, self.stream, self.offset, PIECE).await?;
+            let chunk = self
+                .harness
+                .bash()
+                .output_of(&self.id, self.stream, self.offset, PIECE)
+                .await?;
             let progressed = chunk.next_offset > self.offset;
             self.offset = chunk.next_offset;
             if progressed || chunk.eof {

@@ -63,13 +63,13 @@ async fn greet(link: Link) -> Result<Connection, Option<KeeperError>> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
     });
     // Numbers of requests start at 1 later on; these two are answered before that.
-    let welcome = match exchange(&link, &mut decoder, 0, hello).await? {
-        Reply::Welcome(welcome) => welcome,
-        other => return Err(Some(refused(other))),
+    let reply = exchange(&link, &mut decoder, 0, hello).await?;
+    let Reply::Welcome(welcome) = reply else {
+        return Err(Some(refused(reply)));
     };
-    let listed = match exchange(&link, &mut decoder, 0, Request::List {}).await? {
-        Reply::Units(listed) => listed,
-        other => return Err(Some(refused(other))),
+    let reply = exchange(&link, &mut decoder, 0, Request::List {}).await?;
+    let Reply::Units(listed) = reply else {
+        return Err(Some(refused(reply)));
     };
     Ok(Connection {
         link: Arc::new(link),
@@ -157,14 +157,9 @@ async fn read(shared: &Shared, connection: &mut Connection) -> Closed {
             }
         }
     };
-    let writing = async {
-        link.write().await;
-        // The reader has more to say about a broken connection.
-        std::future::pending().await
-    };
     tokio::select! {
         closed = reading => closed,
-        closed = writing => closed,
+        never = link.write() => match never {},
     }
 }
 

@@ -97,6 +97,10 @@ impl KeeperOptions {
     }
 
     /// The keeper's socket appears by a rename, and accepts connections from then on.
+    #[expect(
+        deprecated,
+        reason = "the form that replaces it is unsafe, and an `OwnedFd` keeps what that asks for"
+    )]
     fn watch(&self) -> io::Result<AsyncFd<std::os::fd::OwnedFd>> {
         let watch = inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK)?;
         let flags = inotify::WatchFlags::CREATE | inotify::WatchFlags::MOVED_TO;

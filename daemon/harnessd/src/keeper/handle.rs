@@ -3,6 +3,7 @@
 use std::{
     os::fd::OwnedFd,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use futures_util::future::BoxFuture;
@@ -15,6 +16,9 @@ use super::{
     KeeperError, KeeperOptions, convert, driver,
     routes::{Answer, Errand, Routes},
 };
+
+/// How long a spawn waits for a keeper that went away.
+const RECONNECT_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Whether the keeper answers, and what it enforces.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -143,12 +147,17 @@ impl KeeperHandle {
         let mut state = self.state();
         // As long as the connection stands, the pid is the keeper's.
         let pid = state.borrow_and_update().status.pid;
-        let pid = pid.and_then(|pid| i32::try_from(pid).ok()).and_then(rustix::process::Pid::from_raw);
+        let pid = pid
+            .and_then(|pid| i32::try_from(pid).ok())
+            .and_then(rustix::process::Pid::from_raw);
         if let Some(pid) = pid
             && rustix::process::kill_process(pid, rustix::process::Signal::TERM).is_ok()
         {
             // The sender lives in `self`.
-            let _gone = state.wait_for(|state| !state.status.connected).await.is_ok();
+            let _gone = state
+                .wait_for(|state| !state.status.connected)
+                .await
+                .is_ok();
         }
     }
 }
@@ -242,6 +251,18 @@ impl Shared {
         }
     }
 
+    /// A keeper that is being started anew is worth waiting for, before something is called failed.
+    async fn await_connection(&self) {
+        let mut state = self.state.subscribe();
+        let connected = state.wait_for(|state| state.status.connected);
+        if tokio::time::timeout(RECONNECT_PATIENCE, connected)
+            .await
+            .is_err()
+        {
+            tracing::warn!("the keeper has not answered for {RECONNECT_PATIENCE:?}");
+        }
+    }
+
     async fn ask(&self, request: Request, fds: Vec<OwnedFd>) -> Result<Answer, SpawnError> {
         let expected = self.routes().expect().ok_or(SpawnError::Unavailable)?;
         expected.exchange(request, fds).await
@@ -259,6 +280,7 @@ impl Shared {
         spawn: protocol::Spawn,
         fds: Vec<OwnedFd>,
     ) -> Result<(Spawned, Vec<OwnedFd>), SpawnError> {
+        self.await_connection().await;
         let invocation = spawn.invocation.clone();
         let (expected, events) = self
             .routes()

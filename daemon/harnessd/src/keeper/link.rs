@@ -12,11 +12,11 @@ use harness_keeper::protocol::{
 };
 use rustix::io::Errno;
 use serde::Deserialize;
-use tokio::{io::unix::AsyncFd, net::UnixStream, sync::Notify};
+use tokio::{io::Interest, net::UnixStream, sync::Notify};
 
 /// The writing half is shared by all who make requests, the reading half belongs to the driver.
 pub(super) struct Link {
-    socket: AsyncFd<OwnedFd>,
+    socket: UnixStream,
     outbox: Mutex<Outbox>,
     more: Notify,
 }
@@ -45,10 +45,8 @@ struct ReplyHead {
 
 impl Link {
     pub(super) async fn connect(path: &Path) -> io::Result<Self> {
-        let socket = UnixStream::connect(path).await?.into_std()?;
-        let socket: OwnedFd = socket.into();
         Ok(Self {
-            socket: AsyncFd::new(socket)?,
+            socket: UnixStream::connect(path).await?,
             outbox: Mutex::default(),
             more: Notify::new(),
         })
@@ -65,7 +63,7 @@ impl Link {
         let frame = encode(&frame).map_err(io::Error::other)?;
         let mut outbox = self.outbox.lock().unwrap_or_else(PoisonError::into_inner);
         outbox.push(frame, fds);
-        match outbox.flush(self.socket.get_ref()) {
+        match outbox.flush(&self.socket) {
             // Whoever filled the socket has woken the driver; the reader finds out about a broken one.
             Ok(true) | Err(_) => {}
             Ok(false) => self.more.notify_one(),
@@ -73,20 +71,21 @@ impl Link {
         Ok(())
     }
 
-    /// Writes what did not fit, whenever there is some. Returns when the connection is broken.
-    pub(super) async fn write(&self) {
+    /// Writes what did not fit, whenever there is some; never returns.
+    pub(super) async fn write(&self) -> std::convert::Infallible {
         loop {
             self.more.notified().await;
-            loop {
-                let Ok(mut ready) = self.socket.writable().await else {
-                    return;
-                };
-                match self.flush() {
-                    Ok(true) => break,
-                    Ok(false) => ready.clear_ready(),
-                    // The keeper takes no more descriptors before it has read some: see `read`.
-                    Err(Errno::TOOMANYREFS) => break,
-                    Err(_) => return,
+            // An error here is one of the connection's, on which the reader has more to say.
+            while self.socket.writable().await.is_ok() {
+                let flushed = self
+                    .socket
+                    .try_io(Interest::WRITABLE, || match self.flush() {
+                        Ok(false) => Err(io::ErrorKind::WouldBlock.into()),
+                        Ok(true) => Ok(()),
+                        Err(error) => Err(error.into()),
+                    });
+                if !flushed.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
+                    break;
                 }
             }
         }
@@ -94,7 +93,7 @@ impl Link {
 
     fn flush(&self) -> Result<bool, Errno> {
         let mut outbox = self.outbox.lock().unwrap_or_else(PoisonError::into_inner);
-        outbox.flush(self.socket.get_ref())
+        outbox.flush(&self.socket)
     }
 
     /// The next message. Cancel safe.
@@ -103,19 +102,20 @@ impl Link {
             if let Some(incoming) = take(decoder)? {
                 return Ok(incoming);
             }
-            let mut ready = self.socket.readable().await?;
-            match decoder.receive(self.socket.get_ref()) {
+            self.socket.readable().await?;
+            let received = self
+                .socket
+                .try_io(Interest::READABLE, || Ok(decoder.receive(&self.socket)?));
+            match received {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(_) => {
-                    // An answer means that descriptors in flight have landed, so there is room for others.
-                    match self.flush() {
-                        Ok(true) | Err(_) => {}
-                        Ok(false) => self.more.notify_one(),
-                    }
-                }
-                Err(Errno::AGAIN) => ready.clear_ready(),
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
+                // An answer means that descriptors in flight have landed, so there is room for others.
+                Ok(_) => self.more.notify_one(),
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                    ) => {}
+                Err(error) => return Err(error),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Which reply and which event goes to whom.
 
-use std::{collections::HashMap, os::fd::OwnedFd, sync::Arc};
+use std::{collections::HashMap, os::fd::OwnedFd, sync::Arc, time::Duration};
 
 use harness_keeper::protocol::{Event, Failure, ListedUnit, Message, Reply, Request};
 use harness_model::InvocationId;
@@ -25,12 +25,22 @@ pub(super) struct Routes {
 /// A run and who hears of it.
 struct Run {
     events: mpsc::UnboundedSender<ProcessEvent>,
-    main_exited: bool,
-    final_kill: bool,
-    oom_killed: bool,
-    ended: bool,
+    told: Told,
     /// Nobody wants it: it is stopped, and forgotten at its end.
     disowned: bool,
+}
+
+/// What the engine has heard of a run.
+#[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an event that is told once, in any order"
+)]
+struct Told {
+    main_exited: bool,
+    final_kill: bool,
+    ended: bool,
+    oom_killed: bool,
 }
 
 /// What the driver has to tell the keeper after an event or a list.
@@ -76,10 +86,7 @@ impl Run {
     fn new(events: mpsc::UnboundedSender<ProcessEvent>) -> Self {
         Self {
             events,
-            main_exited: false,
-            final_kill: false,
-            ended: false,
-            oom_killed: false,
+            told: Told::default(),
             disowned: false,
         }
     }
@@ -95,10 +102,10 @@ impl Run {
     /// Tells what it has not told before. Events are few and their reader may be gone.
     fn tell(&mut self, event: ProcessEvent) {
         let told = match &event {
-            ProcessEvent::MainExited(_) => &mut self.main_exited,
-            ProcessEvent::FinalKill => &mut self.final_kill,
-            ProcessEvent::Ended(_) => &mut self.ended,
-            ProcessEvent::OomKilled => &mut self.oom_killed,
+            ProcessEvent::MainExited(_) => &mut self.told.main_exited,
+            ProcessEvent::FinalKill => &mut self.told.final_kill,
+            ProcessEvent::Ended(_) => &mut self.told.ended,
+            ProcessEvent::OomKilled => &mut self.told.oom_killed,
             ProcessEvent::Lost => &mut false,
         };
         if !std::mem::replace(told, true) {
@@ -199,7 +206,7 @@ impl Routes {
         };
         let run = self.runs.get_mut(&invocation)?;
         run.tell(event);
-        if run.disowned && run.ended {
+        if run.disowned && run.told.ended {
             self.runs.remove(&invocation);
             return Some(Errand::Acknowledge(invocation));
         }
@@ -231,7 +238,7 @@ impl Routes {
                 Adopted {
                     unit: listed.unit,
                     invocation: listed.invocation,
-                    running_for: harness_model::Timestamp::from(std::time::SystemTime::now()).since(listed.started_at),
+                    running_for: Duration::from_micros(listed.running_usec),
                     spawned: Spawned {
                         pid: listed.pid,
                         started_at: listed.started_at,
@@ -252,7 +259,7 @@ impl Routes {
                 .entry(unit.invocation.clone())
                 .or_insert_with(Run::disowned);
             run.catch_up(unit);
-            if run.disowned && run.ended {
+            if run.disowned && run.told.ended {
                 self.runs.remove(&unit.invocation);
                 errands.push(Errand::Acknowledge(unit.invocation.clone()));
             } else if run.disowned {
@@ -263,7 +270,7 @@ impl Routes {
             |invocation: &InvocationId| !listed.iter().any(|unit| unit.invocation == *invocation);
         self.runs.retain(|invocation, run| {
             let lost = gone(invocation);
-            if lost && !run.ended {
+            if lost && !run.told.ended {
                 run.tell(ProcessEvent::Lost);
             }
             !lost

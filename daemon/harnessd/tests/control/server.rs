@@ -27,7 +27,7 @@ async fn a_refused_peer_gets_403_for_whatever_it_asks() {
 
 #[tokio::test]
 async fn the_kernel_says_who_asks_and_the_agents_own_processes_are_refused() {
-    let person = Served::judged_by(Arc::new(ControlAuthority::new(&[], Vec::new)));
+    let person = Served::judged_by(Arc::new(ControlAuthority::new(Vec::new, Vec::new)));
     let (head, _) = person.ask("GET /v1/status", b"").await;
     assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
     let keeper = || {
@@ -36,7 +36,7 @@ async fn the_kernel_says_who_asks_and_the_agents_own_processes_are_refused() {
             cgroup: None,
         }]
     };
-    let agent = Served::judged_by(Arc::new(ControlAuthority::new(&[], keeper)));
+    let agent = Served::judged_by(Arc::new(ControlAuthority::new(Vec::new, keeper)));
     let message = refusal(&agent.ask("GET /v1/status", b"").await, 403, "denied");
     assert!(message.contains("belongs to the agent"), "{message}");
 }

@@ -40,7 +40,7 @@ impl Hierarchy {
         let own = Place::own()?;
         let (top, moved) = match delegated(&own) {
             Some(delegated) => (delegated, true),
-            None => (own.child(label), false),
+            None => (free(&own, label), false),
         };
         let mut made = Vec::new();
         if moved {
@@ -52,7 +52,6 @@ impl Hierarchy {
                 })?;
             }
         } else {
-            sweep(&top.directory)?;
             make(&top.directory)?;
             made.push(top.directory.clone());
         }
@@ -116,6 +115,18 @@ impl Hierarchy {
             for directory in self.made.iter().rev() {
                 drop(fs::remove_dir(directory));
             }
+        }
+    }
+}
+
+/// The keeper's part of its own cgroup; another one where the last keeper's cannot be emptied.
+fn free(own: &Place, label: &str) -> Place {
+    let place = own.child(label);
+    match sweep(&place.directory) {
+        Ok(()) => place,
+        Err(reason) => {
+            crate::log(&reason);
+            own.child(&format!("{label}-{}", std::process::id()))
         }
     }
 }

@@ -21,15 +21,15 @@ impl Place {
             .map_err(|error| format!("/proc/self/mountinfo cannot be read: {error}"))?;
         let name = crate::process::cgroup(i32::try_from(std::process::id()).unwrap_or(0))
             .ok_or("the kernel has no cgroups of the second version")?;
-        Self::of(&mounts, name)
+        Self::of(&mounts, &name)
     }
 
-    fn of(mounts: &str, name: String) -> Result<Self, String> {
+    fn of(mounts: &str, name: &str) -> Result<Self, String> {
         mounts
             .lines()
             .filter_map(mounted)
             .find_map(|(root, at)| {
-                let below = Path::new(&name).strip_prefix(&root).ok()?;
+                let below = Path::new(name).strip_prefix(&root).ok()?;
                 // With nothing below, the join would end in a slash.
                 let directory = if below.as_os_str().is_empty() {
                     at
@@ -38,7 +38,7 @@ impl Place {
                 };
                 Some(Self {
                     directory,
-                    name: name.clone(),
+                    name: name.to_owned(),
                 })
             })
             .ok_or_else(|| {
@@ -103,14 +103,14 @@ mod tests {
 
     #[test]
     fn the_mount_of_a_hybrid_host_is_found() {
-        let place = Place::of(HYBRID, "/a.slice/b.service".into()).unwrap();
+        let place = Place::of(HYBRID, "/a.slice/b.service").unwrap();
         assert_eq!(
             place.directory,
             Path::new("/sys/fs/cgroup/unified/a.slice/b.service")
         );
         assert_eq!(place.child("units").name, "/a.slice/b.service/units");
         assert_eq!(place.parent().unwrap().name, "/a.slice");
-        let root = Place::of(HYBRID, "/".into()).unwrap();
+        let root = Place::of(HYBRID, "/").unwrap();
         assert_eq!(root.directory, Path::new("/sys/fs/cgroup/unified"));
         assert_eq!(root.child("x").name, "/x");
         assert!(root.is_root());
@@ -119,10 +119,10 @@ mod tests {
     #[test]
     fn a_mount_of_a_part_of_the_tree_is_understood() {
         let mounts = "41 31 0:38 /pod\\0401 /sys/fs/c\\134g rw - cgroup2 cgroup2 rw";
-        let place = Place::of(mounts, "/pod 1/box".into()).unwrap();
+        let place = Place::of(mounts, "/pod 1/box").unwrap();
         assert_eq!(place.directory, Path::new("/sys/fs/c\\g/box"));
         assert!(
-            Place::of(mounts, "/elsewhere".into())
+            Place::of(mounts, "/elsewhere")
                 .unwrap_err()
                 .contains("mounted")
         );

@@ -95,6 +95,9 @@ pub struct ListedUnit {
     pub pid: i32,
     /// When that was started.
     pub started_at: Timestamp,
+    /// How long ago that was, in microseconds of the monotonic clock.
+    #[serde(default)]
+    pub running_usec: u64,
     /// What was asked for and is not enforced here, in words for a person.
     #[serde(default)]
     pub not_enforced: Vec<String>,

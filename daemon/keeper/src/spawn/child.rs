@@ -32,7 +32,7 @@ pub(crate) enum Step {
     Limits,
     /// Dying with the keeper.
     DeathSignal,
-    /// close_range(2).
+    /// `close_range(2)`.
     Close,
     /// execve(2).
     Execute,

@@ -96,7 +96,7 @@ impl Launcher {
         pid_of(result)
     }
 
-    /// For kernels and architectures without the above: as posix_spawn(3) does it.
+    /// For kernels and architectures without the above: as `posix_spawn(3)` does it.
     #[expect(unsafe_code, reason = "clone has no safe form")]
     fn clone(&mut self, plan: &Plan) -> Result<i32, Errno> {
         let top = self.stack.as_mut_ptr_range().end;

@@ -1,4 +1,18 @@
 //! The keeper with real processes.
 
+#[cfg(test)]
+mod connection;
+#[cfg(test)]
+mod cost;
+#[cfg(test)]
+mod isolation;
+#[cfg(test)]
+mod life;
+#[cfg(test)]
 mod spawn;
+#[cfg(test)]
+mod stop;
+#[cfg(test)]
 mod support;
+#[cfg(test)]
+mod tree;

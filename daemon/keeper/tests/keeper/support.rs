@@ -1,10 +1,9 @@
 //! A keeper of its own for each test, and a blocking client to talk to it.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
-
 use std::{
     collections::VecDeque,
     fs::File,
+    io::{BufRead, BufReader},
     os::{
         fd::{AsFd, OwnedFd},
         unix::net::UnixStream,
@@ -29,6 +28,9 @@ static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// A user without any privilege.
 pub(crate) const NOBODY: u32 = 65534;
+
+/// What [`marked`] finds when all is well.
+pub(crate) const NONE: [i32; 0] = [];
 
 pub(crate) struct Keeper {
     pub(crate) directory: PathBuf,
@@ -98,17 +100,17 @@ impl Drop for Keeper {
     }
 }
 
-/// The program, somewhere every user can reach it.
-pub(crate) fn program() -> PathBuf {
-    static PROGRAM: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();
-    PROGRAM
-        .get_or_init(|| {
-            let copy =
-                std::env::temp_dir().join(format!("harness-keeper-program-{}", std::process::id()));
-            std::fs::copy(env!("CARGO_BIN_EXE_harness-keeper"), &copy).unwrap();
-            copy
-        })
-        .clone()
+/// The program, where `user` can reach it.
+pub(crate) fn program(directory: &Path, user: Option<u32>) -> PathBuf {
+    let built = PathBuf::from(env!("CARGO_BIN_EXE_harness-keeper"));
+    if user.is_none() {
+        return built;
+    }
+    let copy = directory.join("harness-keeper");
+    if !copy.exists() {
+        std::fs::copy(built, &copy).unwrap();
+    }
+    copy
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is what the test is about")]
@@ -117,16 +119,17 @@ pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
 }
 
 fn launch(directory: &Path, user: Option<u32>, flags: &[String]) -> Child {
+    let program = program(directory, user);
     let watch = Watch::new(directory);
     let mut command = match user {
-        None => command(program()),
+        None => command(program),
         Some(uid) => {
             let mut command = command("setpriv");
             let ids = [format!("--reuid={uid}"), format!("--regid={uid}")];
             command
                 .args(ids)
                 .args(["--clear-groups", "--inh-caps=-all"])
-                .arg(program());
+                .arg(program);
             command
         }
     };
@@ -183,10 +186,11 @@ impl Client {
     }
 
     pub(crate) fn hello(&mut self) -> Welcome {
-        match self.call(hello(PROTOCOL_MIN, PROTOCOL_MAX)) {
-            Reply::Welcome(welcome) => welcome,
-            other => panic!("{other:?}"),
-        }
+        let reply = self.call(hello(PROTOCOL_MIN, PROTOCOL_MAX));
+        let Reply::Welcome(welcome) = reply else {
+            panic!("{reply:?}");
+        };
+        welcome
     }
 
     pub(crate) fn post(&mut self, request: Request, fds: &[OwnedFd]) -> u64 {
@@ -272,11 +276,14 @@ impl Client {
 
     pub(crate) fn spawn_with(&mut self, request: &Spawn, fds: &[OwnedFd]) -> Result<i32, Failure> {
         let id = self.post(Request::Spawn(Box::new(request.clone())), fds);
-        match self.reply(id).0 {
-            Reply::Spawned { pid, .. } => Ok(pid),
-            Reply::Failed(failure) => Err(failure),
-            other => panic!("{other:?}"),
+        let reply = self.reply(id).0;
+        if let Reply::Failed(failure) = reply {
+            return Err(failure);
         }
+        let Reply::Spawned { pid, .. } = reply else {
+            panic!("{reply:?}");
+        };
+        Ok(pid)
     }
 
     pub(crate) fn spawn(&mut self, request: &Spawn) -> i32 {
@@ -317,10 +324,11 @@ impl Client {
     }
 
     pub(crate) fn list(&mut self) -> Vec<harness_keeper::protocol::ListedUnit> {
-        match self.call(Request::List {}) {
-            Reply::Units(units) => units,
-            other => panic!("{other:?}"),
-        }
+        let reply = self.call(Request::List {});
+        let Reply::Units(units) = reply else {
+            panic!("{reply:?}");
+        };
+        units
     }
 }
 
@@ -368,6 +376,24 @@ pub(crate) fn request(argv: &[&str]) -> Spawn {
 
 pub(crate) fn shell(script: &str) -> Spawn {
     request(&["bash", "-c", script])
+}
+
+/// Starts a script and waits until it has written a line.
+pub(crate) fn started(client: &mut Client, request: Spawn) -> (Spawn, i32) {
+    started_lines(client, request, 1)
+}
+
+/// Starts a script and waits until it has written so many lines.
+pub(crate) fn started_lines(client: &mut Client, mut request: Spawn, lines: usize) -> (Spawn, i32) {
+    request.stdout = Stdio::Pipe;
+    let id = client.post(Request::Spawn(Box::new(request.clone())), &[]);
+    let (reply, mut fds) = client.reply(id);
+    let Reply::Spawned { pid, .. } = reply else {
+        panic!("{reply:?}");
+    };
+    let output = BufReader::new(File::from(fds.remove(0)));
+    assert_eq!(output.lines().take(lines).count(), lines);
+    (request, pid)
 }
 
 /// Whether a process with this pid is there and no zombie.

@@ -3,6 +3,7 @@
 //! Every line gets an answer or is a notification: what is not JSON gets -32700, what is no message
 //! -32600. Nothing is unbounded: a line, the unanswered requests and what the client has not read.
 
+mod deliveries;
 mod lines;
 mod opening;
 mod outbox;
@@ -13,6 +14,7 @@ use std::{io, sync::Arc};
 use rmcp::{model::ErrorData, service::ServerInitializeError};
 use tokio::io::{AsyncRead, AsyncWrite};
 
+pub(crate) use self::deliveries::Deliveries;
 use self::{
     lines::{Line, Lines},
     outbox::Outbox,
@@ -43,8 +45,13 @@ where
     if let Err(refusal) = shared.catalogue().listing(&view) {
         return refuse(&mut lines, &outbox, Error::View(refusal), has_line).await;
     }
-    let connection = Connection::new(shared, view, Origin::Stream { uid });
-    let transport = StreamTransport::new(lines, outbox, has_line);
+    let deliveries = Deliveries::default();
+    let origin = Origin::Stream {
+        uid,
+        deliveries: deliveries.clone(),
+    };
+    let connection = Connection::new(shared, view, origin);
+    let transport = StreamTransport::new(lines, outbox, deliveries, has_line);
     match rmcp::serve_server(connection, transport).await {
         Ok(running) => drop(running.waiting().await),
         Err(ServerInitializeError::ConnectionClosed(_)) => {}

@@ -14,6 +14,7 @@ use rmcp::{
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::{
+    deliveries::Deliveries,
     lines::{Line, Lines},
     outbox::Outbox,
 };
@@ -33,6 +34,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) struct StreamTransport<R, W> {
     lines: Lines<R>,
     outbox: Outbox<W>,
+    deliveries: Deliveries,
     /// The reader already holds a line: the first one, which was no harness line.
     has_line: bool,
     /// A lifecycle has begun: `initialize`, or a request of the stateless protocol.
@@ -47,10 +49,16 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    pub(crate) fn new(lines: Lines<R>, outbox: Outbox<W>, has_line: bool) -> Self {
+    pub(crate) fn new(
+        lines: Lines<R>,
+        outbox: Outbox<W>,
+        deliveries: Deliveries,
+        has_line: bool,
+    ) -> Self {
         Self {
             lines,
             outbox,
+            deliveries,
             has_line,
             begun: false,
             owing: false,
@@ -110,6 +118,7 @@ where
                 {
                     // rmcp drops the answer to it.
                     self.unanswered.remove(id);
+                    drop(self.deliveries.take(id));
                 }
             }
             ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Error(_) => {}
@@ -162,27 +171,34 @@ where
         &mut self,
         item: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        match &item {
-            ServerJsonRpcMessage::Response(response) => {
-                self.unanswered.remove(&response.id);
-            }
-            ServerJsonRpcMessage::Error(error) => {
-                if let Some(id) = &error.id {
-                    self.unanswered.remove(id);
-                }
-            }
-            ServerJsonRpcMessage::Request(_) | ServerJsonRpcMessage::Notification(_) => {}
-        }
+        let answered = match &item {
+            ServerJsonRpcMessage::Response(response) => Some(&response.id),
+            ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
+            ServerJsonRpcMessage::Request(_) | ServerJsonRpcMessage::Notification(_) => None,
+        };
+        let delivery = answered.and_then(|id| {
+            self.unanswered.remove(id);
+            self.deliveries.take(id)
+        });
         let line = match serde_json::to_vec(&item) {
             Ok(line) => line,
             Err(error) => return Either::Left(ready(Err(error.into()))),
         };
         let number = self.outbox.put(line);
         if self.outbox.try_send(number) {
+            if let Some(delivery) = delivery {
+                delivery.delivered();
+            }
             return Either::Left(ready(Ok(())));
         }
         let outbox = self.outbox.clone();
-        Either::Right(async move { outbox.sent(number).await })
+        Either::Right(async move {
+            outbox.sent(number).await?;
+            if let Some(delivery) = delivery {
+                delivery.delivered();
+            }
+            Ok(())
+        })
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {

@@ -41,8 +41,8 @@ impl Actor {
             };
             match begun {
                 Ok((request, connection)) => {
+                    self.opened = Some(opening.reply);
                     self.launch(request, connection).await;
-                    opening.reply.send(Ok(())).ok();
                 }
                 Err(error) => {
                     self.engine.forget(self.handle.id());
@@ -158,7 +158,11 @@ impl Actor {
         if files.stdout != files.stderr && self.connections.is_none() {
             paths.push(&files.stdout);
         }
-        for path in paths {
+        // A recorded form that cannot be read names no files.
+        for path in paths
+            .into_iter()
+            .filter(|path| !path.as_os_str().is_empty())
+        {
             let commands = self.handle.shared.commands.clone();
             let report = move |text: String| {
                 // A unit at rest has no more use for it.

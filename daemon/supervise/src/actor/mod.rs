@@ -6,3 +6,11 @@ mod run;
 
 pub use launch::Connection;
 pub(crate) use run::{Actor, Opening};
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_unit_that_only_runs_is_small() {
+        assert!(size_of::<super::Actor>() <= 1536);
+    }
+}

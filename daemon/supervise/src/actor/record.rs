@@ -1,6 +1,6 @@
 //! Writing things down before anybody is told.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use harness_model::{InvocationId, KillMode, NewUnit, TimeSpan, Transition, UnitKind};
 
@@ -100,14 +100,13 @@ impl Actor {
             transition.last_lines.clone_from(&last_lines);
             // Who asked for a start is told of its failure.
             transition.awaited = self.handle.shared.waits.close() || refused;
-            match self.engine.journal.changed(transition).await {
+            match self.write_rest(transition).await {
                 Ok(()) => break,
                 Err(error) => {
                     tracing::error!(unit = %self.handle.id(), %error, "an end is not recorded yet");
                 }
             }
-            self.refuse_opening();
-            self.publish();
+            self.tell_rest();
             tokio::time::sleep(wait).await;
             wait = (wait * 2).min(RETRY.1);
         }
@@ -118,8 +117,24 @@ impl Actor {
             self.handle.shared.waits.journaled();
         }
         self.written();
+        self.tell_rest();
+    }
+
+    /// A record that takes its time does not keep everybody from the end of a unit.
+    async fn write_rest(&mut self, transition: Transition) -> Result<(), JournalError> {
+        let journal = Arc::clone(&self.engine.journal);
+        let mut changed = journal.changed(transition);
+        if let Ok(done) = tokio::time::timeout(PATIENCE, &mut changed).await {
+            return done;
+        }
+        self.tell_rest();
+        changed.await
+    }
+
+    fn tell_rest(&mut self) {
         self.publish();
         self.refuse_opening();
+        self.tell_opened();
     }
 
     /// The start limit refused what somebody asked for.

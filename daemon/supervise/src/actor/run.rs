@@ -34,7 +34,10 @@ pub(crate) struct Actor {
     process: Option<mpsc::UnboundedReceiver<ProcessEvent>>,
     pub(super) queue: VecDeque<Event>,
     pending: Vec<Action>,
+    stray: Option<Adopted>,
     pub(super) opening: Option<Opening>,
+    /// The first run is recorded; who waits for its process is told when it exists or could not be started.
+    pub(super) opened: Option<oneshot::Sender<Result<(), StartError>>>,
     /// Who waits for somebody's restart.
     restarting: Vec<oneshot::Sender<Result<(), UnitError>>>,
     /// Who waits for a stop to be under way.
@@ -63,7 +66,9 @@ impl Actor {
             process: None,
             queue: VecDeque::new(),
             pending: Vec::new(),
+            stray: None,
             opening: None,
+            opened: None,
             restarting: Vec::new(),
             stopping: Vec::new(),
             connections: None,
@@ -89,31 +94,28 @@ impl Actor {
     ) {
         self.pending = actions;
         if self.machine.state().is_final() {
-            self.done = self.pending.is_empty();
+            self.done = true;
         } else {
             self.watch_output();
         }
-        // A run that the record does not know as the unit's last one must not run beside it.
-        if let Some(stray) = stray {
-            tracing::warn!(unit = %self.handle.id(), invocation = %stray.invocation, "an unknown run is ended");
-            self.unacknowledged.push(stray.invocation);
-        }
-        let Some(adopted) = adopted else { return };
-        if self.machine.has_process() {
-            self.process = Some(adopted.spawned.events);
-        } else {
+        self.stray = stray;
+        match adopted {
+            Some(adopted) if self.machine.has_process() => {
+                self.process = Some(adopted.spawned.events);
+            }
             // Its end is in the record already.
-            self.engine.spawner.acknowledge(&adopted.invocation);
+            Some(adopted) => self.engine.spawner.acknowledge(&adopted.invocation),
+            None if self.machine.has_process() => self.queue.push_back(Event::Lost),
+            None => {}
         }
     }
 
-    pub(crate) async fn run(mut self) {
-        self.end_strays().await;
-        let pending = std::mem::take(&mut self.pending);
-        self.perform(pending).await;
+    /// Its work is boxed, so that a unit that only runs holds no more than its state.
+    pub(crate) async fn run(mut self: Box<Self>) {
+        Box::pin(self.begin()).await;
         while !self.done {
             if let Some(event) = self.queue.pop_front() {
-                self.step(event).await;
+                Box::pin(self.step(event)).await;
                 continue;
             }
             let deadline = self.machine.deadline();
@@ -122,19 +124,40 @@ impl Actor {
                 biased;
                 event = happened(&mut self.process) => self.queue.push_back(event),
                 Some(command) = self.commands.recv() => self.command(command),
-                () = until(due) => self.time_is_up().await,
+                () = until(due) => Box::pin(self.time_is_up()).await,
             }
         }
     }
 
-    async fn end_strays(&mut self) {
-        for invocation in std::mem::take(&mut self.unacknowledged) {
-            let sequence = stop_sequence(self.machine.policy());
-            if let Err(error) = self.engine.spawner.stop(&invocation, sequence).await {
-                tracing::warn!(unit = %self.handle.id(), %error, "an unknown run cannot be ended");
-            }
-            self.engine.spawner.acknowledge(&invocation);
+    async fn begin(&mut self) {
+        self.end_stray().await;
+        let pending = std::mem::take(&mut self.pending);
+        self.perform(pending).await;
+    }
+
+    /// A run that the record does not know as the unit's last one must not run beside it.
+    async fn end_stray(&mut self) {
+        let Some(Adopted {
+            invocation,
+            mut spawned,
+            ..
+        }) = self.stray.take()
+        else {
+            return;
+        };
+        tracing::warn!(unit = %self.handle.id(), %invocation, "an unknown run is ended");
+        let spawner = Arc::clone(&self.engine.spawner);
+        let sequence = stop_sequence(self.machine.policy());
+        if let Err(error) = spawner.stop(&invocation, sequence).await {
+            tracing::warn!(unit = %self.handle.id(), %error, "an unknown run cannot be ended");
         }
+        tokio::spawn(async move {
+            while let Some(event) = spawned.events.recv().await {
+                if matches!(event, ProcessEvent::Ended(_)) {
+                    spawner.acknowledge(&invocation);
+                }
+            }
+        });
     }
 
     async fn time_is_up(&mut self) {
@@ -204,7 +227,9 @@ impl Actor {
 
     /// Tells those who asked for something that has happened now.
     fn answer(&mut self, event: Event) {
-        let unit = self.handle.id().clone();
+        if matches!(event, Event::Spawned { .. } | Event::SpawnFailed(_)) {
+            self.tell_opened();
+        }
         if event == Event::StopRequested {
             for reply in self.stopping.drain(..) {
                 reply.send(Ok(())).ok();
@@ -213,6 +238,7 @@ impl Actor {
         if self.restarting.is_empty() || self.machine.start_wanted() {
             return;
         }
+        let unit = self.handle.id().clone();
         let answer = if let Event::SpawnFailed(reason) = event {
             Err(UnitError::NotStarted { unit, reason })
         } else if self.machine.refused() {
@@ -228,6 +254,12 @@ impl Actor {
         };
         for reply in self.restarting.drain(..) {
             reply.send(answer.clone()).ok();
+        }
+    }
+
+    pub(super) fn tell_opened(&mut self) {
+        if let Some(reply) = self.opened.take() {
+            reply.send(Ok(())).ok();
         }
     }
 

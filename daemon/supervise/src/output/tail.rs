@@ -16,12 +16,13 @@ const MARGIN: usize = 4096;
 const MAX_WINDOW: usize = 4 << 20;
 
 /// A stream's last `max` bytes as plain text (see [`plain`]), with its size and what was freed of it.
-/// The last line is there even when it is not terminated.
+/// The last line is there even when it is not terminated. Of a stream that has not `ended` the beginning of a
+/// character is left out: the rest is still to come.
 ///
 /// # Errors
 /// When the file cannot be read. A file that is not there yet is an empty stream.
-pub fn tail(path: &Path, max: usize) -> io::Result<StreamStatus> {
-    let (text, bytes, gap) = plain_end(path, max)?;
+pub fn tail(path: &Path, max: usize, ended: bool) -> io::Result<StreamStatus> {
+    let (text, bytes, gap) = plain_end(path, max, ended)?;
     Ok(StreamStatus {
         tail: end(&text, max).to_owned(),
         path: path.to_string_lossy().into_owned(),
@@ -30,12 +31,12 @@ pub fn tail(path: &Path, max: usize) -> io::Result<StreamStatus> {
     })
 }
 
-/// A stream's last `lines` lines as plain text, at most `max` bytes, without a final newline.
+/// The last `lines` lines of a stream that has ended as plain text, at most `max` bytes, without a final newline.
 ///
 /// # Errors
 /// When the file cannot be read. A file that is not there yet has no lines.
 pub fn last_lines(path: &Path, lines: usize, max: usize) -> io::Result<String> {
-    let (text, ..) = plain_end(path, max)?;
+    let (text, ..) = plain_end(path, max, true)?;
     let text = end(text.strip_suffix('\n').unwrap_or(&text), max);
     if lines == 0 {
         return Ok(String::new());
@@ -48,7 +49,7 @@ pub fn last_lines(path: &Path, lines: usize, max: usize) -> io::Result<String> {
 }
 
 /// Plain text that holds the last `max` bytes, the file's size, and its gap.
-fn plain_end(path: &Path, max: usize) -> io::Result<(String, u64, Option<Gap>)> {
+fn plain_end(path: &Path, max: usize, ended: bool) -> io::Result<(String, u64, Option<Gap>)> {
     let file = match reading(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -67,8 +68,9 @@ fn plain_end(path: &Path, max: usize) -> io::Result<(String, u64, Option<Gap>)> 
         Some(_) | None => first,
     };
     let mut bytes = piece(&file, start, size)?;
-    // The rest of a character that is being written is not there yet.
-    bytes.truncate(bytes.len() - incomplete(&bytes));
+    if !ended {
+        bytes.truncate(bytes.len() - incomplete(&bytes));
+    }
     let cut = start > 0;
     let mut text = plain(&bytes);
     if cut && text.len() <= max {

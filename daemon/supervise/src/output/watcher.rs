@@ -164,6 +164,9 @@ impl Keeping {
     }
 }
 
+/// A file that could not be watched.
+const NO_WATCH: i32 = -1;
+
 struct Watcher {
     queue: Arc<Queue>,
     inotify: OwnedFd,
@@ -244,7 +247,10 @@ impl Watcher {
                 self.told.insert(key, (tell, watch));
             }
             Err(error) => {
-                tracing::warn!(%error, "an output file cannot be watched: raise fs.inotify.max_user_watches");
+                tracing::warn!(%error, "a follower looks every second: raise fs.inotify.max_user_watches");
+                self.told.insert(key, (tell, NO_WATCH));
+                let later = Instant::now() + Duration::from_secs(1);
+                self.due.push(Reverse((later, key)));
             }
         }
     }
@@ -253,6 +259,9 @@ impl Watcher {
     fn look(&mut self, key: u64, due: bool) {
         let now = Instant::now();
         let Some(kept) = self.kept.get_mut(&key) else {
+            if let Some((tell, _)) = self.told.remove(&key) {
+                tell();
+            }
             return;
         };
         // A look that was put off by a later one.

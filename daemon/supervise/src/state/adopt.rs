@@ -23,7 +23,7 @@ impl Machine {
     /// Continues where the record stops.
     ///
     /// A run that its owner knows goes on, with what is left of its time. One that its owner does
-    /// not know is interrupted: nobody can say how it ended, or whether. A restart that was
+    /// not know is to be told [`Lost`](super::Event::Lost) next. A restart that was
     /// scheduled waits for what is left, but never longer than it would have from the start.
     #[must_use]
     pub fn adopt(
@@ -44,7 +44,7 @@ impl Machine {
             SubState::Start | SubState::Running | SubState::StopSigterm | SubState::StopSigkill => {
                 match known {
                     Some(known) => machine.resume_run(known, now),
-                    None => machine.lost(now),
+                    None => Vec::new(),
                 }
             }
         };

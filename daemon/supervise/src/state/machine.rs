@@ -288,7 +288,7 @@ impl Machine {
         self.finish(now)
     }
 
-    pub(super) fn lost(&mut self, now: Now) -> Vec<Action> {
+    fn lost(&mut self, now: Now) -> Vec<Action> {
         if !self.has_process() {
             return Vec::new();
         }

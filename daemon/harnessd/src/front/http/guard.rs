@@ -8,7 +8,8 @@ use axum::{
 };
 use harness_model::{ErrorCode, Refusal};
 
-use super::{request::Caller, response::Rejection, token::Token};
+use super::{request::Caller, response::Rejection};
+use crate::config::Token;
 
 /// What was decided of a connection when it was accepted.
 #[derive(Clone)]

@@ -4,6 +4,7 @@
 //! the document, and the types of a handler are the types of its entry, so that they cannot differ.
 //! Errors are `{"error":{"code","message","retryable"}}` everywhere.
 
+mod approvals;
 pub mod backend;
 mod calls;
 mod events;
@@ -18,11 +19,9 @@ mod server;
 mod sse;
 mod table;
 mod tasks;
-mod token;
 mod units;
 mod unknown;
 mod wakes;
 
 pub use openapi::document;
 pub use server::{ControlServer, DRAIN};
-pub use token::{Token, TokenError};

@@ -7,7 +7,7 @@ use axum::{
     extract::{FromRequestParts as _, Query, RawPathParams},
     http::{StatusCode, header, request::Parts},
 };
-use harness_model::{CallContext, ErrorCode, Front, SessionId, UnitId};
+use harness_model::{CallContext, Delivery, ErrorCode, Front, SessionId, UnitId};
 use http_body_util::LengthLimitError;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
@@ -41,6 +41,7 @@ impl Caller {
             uid: self.uid,
             parent: None,
             progress: None,
+            delivery: Delivery::default(),
         }
     }
 }

@@ -27,9 +27,11 @@ use super::{
     guard::Guard,
     request::{Api, Caller},
     table,
-    token::Token,
 };
-use crate::front::authority::{Authority, PeerCredentials};
+use crate::{
+    config::Token,
+    front::authority::{Authority, PeerCredentials},
+};
 
 /// How long answers under way may take after the shutdown began.
 pub const DRAIN: Duration = Duration::from_secs(5);

@@ -1,0 +1,1 @@
+//! Nothing but the comparison in `tests/`.

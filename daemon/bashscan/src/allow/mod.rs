@@ -1,0 +1,7 @@
+//! Allowlists of commands.
+
+mod judge;
+mod pattern;
+
+pub use judge::{Matched, Policy, Verdict, judge, judge_scan};
+pub use pattern::{Pattern, PatternError};

@@ -1,0 +1,181 @@
+//! Simple commands.
+
+use crate::builtin::{Argument, is_declaration};
+use crate::lexer::{Lexeme, Parser, Walk, WordMode};
+use crate::opaque::Reason;
+use crate::scan::{Command, Redirection};
+use crate::variable::{affects_programs, affects_shell, is_locale, is_plain_locale};
+use crate::word::Word;
+
+/// An assignment before the command's name.
+struct Prefix {
+    name: String,
+    constant: Option<String>,
+    start: usize,
+}
+
+#[derive(Default)]
+struct Draft {
+    arguments: Vec<Argument>,
+    prefixes: Vec<Prefix>,
+    redirections: Vec<Redirection>,
+    declares: bool,
+}
+
+impl Parser<'_, '_> {
+    /// A simple command, or a function definition that begins with its name.
+    pub(super) fn simple(&mut self) -> Walk {
+        let start = self.at;
+        let mut draft = Draft::default();
+        loop {
+            self.blanks();
+            if let Some(redirection) = self.redirection()? {
+                draft.redirections.push(redirection);
+                continue;
+            }
+            match self.peek() {
+                None | Some(b'\n' | b';' | b'|' | b'&' | b')' | b'#') => break,
+                Some(b'(') => {
+                    if let [Argument { lexeme, .. }] = draft.arguments.as_slice()
+                        && draft.prefixes.is_empty()
+                        && draft.redirections.is_empty()
+                    {
+                        let name = lexeme.clone();
+                        return self.function_parentheses(&name);
+                    }
+                    return Err(self.syntax("a parenthesis within a command"));
+                }
+                Some(_) => self.simple_word(&mut draft)?,
+            }
+        }
+        if draft.arguments.is_empty() && draft.prefixes.is_empty() && draft.redirections.is_empty()
+        {
+            return Err(self.syntax("a command is missing"));
+        }
+        self.finish_simple(draft, start)
+    }
+
+    fn simple_word(&mut self, draft: &mut Draft) -> Walk {
+        if draft.arguments.is_empty() && self.at_assignment() {
+            let assigned = self.assignment()?;
+            let (name, constant, start) = (assigned.name, assigned.constant, assigned.start);
+            draft.prefixes.push(Prefix {
+                name,
+                constant,
+                start,
+            });
+            return Ok(());
+        }
+        if draft.declares && self.at_array() {
+            return self.declared_array(draft);
+        }
+        let lexeme = self.word(WordMode::Plain)?;
+        self.refuse_continued(&lexeme, draft.arguments.is_empty())?;
+        let word = lexeme.word(self.span(lexeme.start, lexeme.end));
+        if draft.arguments.is_empty() {
+            draft.declares = word.literal().is_some_and(is_declaration);
+        }
+        draft.arguments.push(Argument { lexeme, word });
+        Ok(())
+    }
+
+    /// Words that only the removal of a line continuation makes an assignment or the descriptor of
+    /// a redirection, and `{a[…]}>`.
+    fn refuse_continued(&mut self, lexeme: &Lexeme, is_first: bool) -> Walk {
+        let at_redirection = matches!(self.peek(), Some(b'<' | b'>'));
+        let raw = self.text.get(lexeme.start..lexeme.end).unwrap_or_default();
+        if at_redirection && raw.starts_with(b"{") && raw.ends_with(b"}") {
+            return Err(self.syntax("an unusual {…} before a redirection"));
+        }
+        if lexeme.continued
+            && (at_redirection || is_first)
+            && (is_first || raw.iter().any(u8::is_ascii_digit))
+        {
+            let text = lexeme.prefix();
+            let digits = text.bytes().all(|b| b.is_ascii_digit());
+            if (is_first && (text.contains('=') || text.contains('[')))
+                || (at_redirection && digits)
+            {
+                return Err(self.syntax("a line continuation within a name or number"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether `NAME=(` or `NAME+=(` stands here.
+    fn at_array(&self) -> bool {
+        let length = self.identifier(self.at).len();
+        let behind = self.text.get(self.at + length..).unwrap_or_default();
+        length > 0 && (behind.starts_with(b"=(") || behind.starts_with(b"+=("))
+    }
+
+    fn declared_array(&mut self, draft: &mut Draft) -> Walk {
+        let start = self.at;
+        let assigned = self.assignment()?;
+        self.variable_is_set(&assigned.name, None, start);
+        let span = self.span(start, self.at);
+        let mut lexeme = Lexeme {
+            start,
+            end: self.at,
+            quoted: true,
+            ..Lexeme::default()
+        };
+        lexeme.text().extend_from_slice(assigned.name.as_bytes());
+        lexeme.text().extend_from_slice(b"=()");
+        let kind = crate::word::WordKind::Dynamic {
+            prefix: format!("{}=", assigned.name),
+            one_word: true,
+        };
+        draft.arguments.push(Argument {
+            lexeme,
+            word: Word { kind, span },
+        });
+        Ok(())
+    }
+
+    fn finish_simple(&mut self, draft: Draft, start: usize) -> Walk {
+        let name = draft
+            .arguments
+            .first()
+            .and_then(|argument| argument.word.literal())
+            .map(str::to_owned);
+        for prefix in &draft.prefixes {
+            // The separator of fields holds for the one command, which takes data with it, not code.
+            let for_read = prefix.name == "IFS" && name.as_deref() == Some("read");
+            if !for_read {
+                self.variable_is_set(&prefix.name, prefix.constant.as_deref(), prefix.start);
+            }
+            let plain_locale =
+                is_locale(&prefix.name) && prefix.constant.as_deref().is_some_and(is_plain_locale);
+            let known = affects_shell(&prefix.name) || plain_locale;
+            if !draft.arguments.is_empty() && !known && affects_programs(&prefix.name) {
+                self.note(Reason::Variable(prefix.name.clone()), prefix.start);
+            }
+        }
+        let end = draft
+            .arguments
+            .iter()
+            .map(|argument| argument.lexeme.end)
+            .max()
+            .unwrap_or(self.at);
+        let reads_stdin = draft.redirections.iter().any(Redirection::is_input);
+        self.found.commands.push(Command {
+            words: draft
+                .arguments
+                .iter()
+                .map(|argument| argument.word.clone())
+                .collect(),
+            assignments: draft
+                .prefixes
+                .into_iter()
+                .map(|prefix| prefix.name)
+                .collect(),
+            redirections: draft.redirections,
+            context: self.context.clone(),
+            reads_stdin,
+            span: self.span(start, end.max(start)),
+            line: 0,
+        });
+        self.inspect(&draft.arguments, 0)
+    }
+}

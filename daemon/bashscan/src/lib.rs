@@ -1,0 +1,41 @@
+//! What would bash run?
+//!
+//! [`scan`] reads a script and lists every simple command in it, wherever it hides: lists, pipes,
+//! functions, subshells, substitutions within any kind of word, here-documents, arithmetic,
+//! subscripts, literal `eval`, `trap` and `sh -c` texts, and behind wrappers such as `env`, `xargs`
+//! or `find -exec`. [`judge`] compares that list word by word with an allowlist.
+//!
+//! The scanner fails closed. Whatever it does not understand, or whose meaning depends on data that
+//! exists only at run time, is reported as [`Opaque`], and a script with an opaque part is never
+//! allowed. A second, independent reading ([`recount`](mod@recount)) must find the same
+//! substitutions at the same places.
+//!
+//! The grammar is that of bash 5.2, started as `bash -c` or with a file: not interactive, so without
+//! aliases and history expansion, and not in posix mode. [`Dialect::Posix`] additionally refuses
+//! whatever a plain POSIX shell would read differently. The inherited environment is trusted: a
+//! caller who lets somebody else add variables to it has to treat that as a reason to ask.
+
+mod allow;
+mod builtin;
+mod context;
+mod findings;
+mod grammar;
+mod here_document;
+mod integer;
+mod lexer;
+mod opaque;
+mod recount;
+mod scan;
+mod variable;
+mod word;
+mod wrapper;
+
+pub use allow::{Matched, Pattern, PatternError, Policy, Verdict, judge, judge_scan};
+pub use context::{Context, Place};
+pub use opaque::{Opaque, Reason};
+pub use scan::{
+    Assignment, Command, Dialect, Function, MAX_DEPTH, MAX_LENGTH, Redirection, Scan, Source, scan,
+    scan_as,
+};
+pub use variable::{affects_programs, affects_shell};
+pub use word::{Span, Word, WordKind};

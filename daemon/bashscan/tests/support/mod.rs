@@ -1,0 +1,165 @@
+//! A small random generator and a bash that can run nothing but stubs.
+#![allow(dead_code, reason = "each test uses a part of it")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// `SplitMix64`: deterministic, so that a failure can be repeated by its seed.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        usize::try_from(self.next() % limit as u64).unwrap()
+    }
+
+    pub(crate) fn pick(&mut self, from: &[&'static str]) -> &'static str {
+        from[self.below(from.len())]
+    }
+}
+
+pub(crate) fn has(program: &str) -> bool {
+    where_is(program).is_some()
+}
+
+fn where_is(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|directory| directory.join(program))
+        .find(|file| file.is_file())
+}
+
+/// Runs scripts in a directory of its own with a `PATH` of stubs that log their arguments.
+pub(crate) struct Stubs {
+    directory: tempfile::TempDir,
+}
+
+/// Names of the stubs: `k0` … . Those with an odd number fail.
+pub(crate) const STUBS: usize = 40;
+
+impl Stubs {
+    pub(crate) fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        fs::create_dir(path("bin")).unwrap();
+        fs::create_dir(path("log")).unwrap();
+        fs::create_dir(path("cwd")).unwrap();
+        let stub = path("stub");
+        let text = "#!/bin/sh\nname=${0##*/}\nprintf '%s\\037' \"$name\" \"$@\" > \"$STUB_LOG/$$\"\n\
+                    case $name in *[13579]) exit 1;; esac\n";
+        fs::write(&stub, text).unwrap();
+        fs::set_permissions(&stub, fs::Permissions::from_mode(0o755)).unwrap();
+        for number in 0..STUBS {
+            std::os::unix::fs::symlink(&stub, path("bin").join(format!("k{number}"))).unwrap();
+        }
+        Self { directory }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Runs the script, ends all it left behind, and returns the argument lists of the stubs.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test compares with what a real shell does"
+    )]
+    pub(crate) fn run(&self, script: &str) -> Vec<Vec<String>> {
+        let log = self.path("log");
+        empty(&log);
+        empty(&self.path("cwd"));
+        let mut child = Command::new(where_is("timeout").unwrap())
+            .args(["--foreground", "-s", "KILL", "3"])
+            .arg(where_is("bash").unwrap())
+            .args(["--norc", "--noprofile", "-c", script])
+            .env_clear()
+            .env("STUB_LOG", &log)
+            .env("FUNCNEST", "20")
+            .env("LC_ALL", "C.UTF-8")
+            .env("PATH", self.path("bin"))
+            .current_dir(self.path("cwd"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let group = child.id();
+        child.wait().unwrap();
+        let mut kill = Command::new("kill");
+        kill.args(["-KILL", "--", &format!("-{group}")])
+            .stderr(Stdio::null());
+        kill.status().unwrap();
+        let mut ran = Vec::new();
+        for entry in fs::read_dir(&log).unwrap() {
+            let bytes = fs::read(entry.unwrap().path()).unwrap();
+            let text = String::from_utf8_lossy(&bytes);
+            let mut words: Vec<String> = text.split('\x1f').map(str::to_owned).collect();
+            words.pop();
+            if !words.is_empty() {
+                ran.push(words);
+            }
+        }
+        ran
+    }
+}
+
+fn empty(directory: &Path) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            fs::remove_dir_all(&path).unwrap();
+        } else {
+            fs::remove_file(&path).unwrap();
+        }
+    }
+}
+
+/// Whether a command that was seen may have become this list of arguments.
+pub(crate) fn may_be(command: &harness_bashscan::Command, ran: &[String]) -> bool {
+    let mut at = 0;
+    for word in &command.words {
+        if !word.is_one_word() {
+            return true;
+        }
+        let Some(actual) = ran.get(at) else {
+            return false;
+        };
+        if word.literal().is_some_and(|text| text != actual) {
+            return false;
+        }
+        at += 1;
+    }
+    at == ran.len()
+}
+
+/// Panics if something ran that was not seen.
+pub(crate) fn assert_all_seen(script: &str, ran: &[Vec<String>]) {
+    let scan = harness_bashscan::scan(script);
+    if !scan.opaque.is_empty() {
+        return;
+    }
+    for words in ran {
+        assert!(
+            scan.commands
+                .iter()
+                .any(|command| !command.words.is_empty() && may_be(command, words)),
+            "ran {words:?}, but that was not seen in:\n{script}\n{:#?}",
+            scan.commands
+                .iter()
+                .map(|command| &command.words)
+                .collect::<Vec<_>>()
+        );
+    }
+}
