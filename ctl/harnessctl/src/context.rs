@@ -33,12 +33,12 @@ impl Context {
         Ok(Client::find(&self.selector)?)
     }
 
-    /// How long ago something was.
+    /// How long it is until then.
     pub(crate) fn left(&self, time: Timestamp) -> String {
         span::span(time.since(Timestamp::from(SystemTime::now())))
     }
 
-    /// How long ago that was.
+    /// How long ago something was.
     pub(crate) fn age(&self, time: Timestamp) -> String {
         span::span(Timestamp::from(SystemTime::now()).since(time))
     }
