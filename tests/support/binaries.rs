@@ -6,7 +6,11 @@ use std::path::{Path, PathBuf};
 pub fn directory() -> PathBuf {
     let own = std::env::current_exe().unwrap();
     let directory = own.parent().unwrap();
-    let programs = if directory.ends_with("deps") { directory.parent().unwrap() } else { directory };
+    let programs = if directory.ends_with("deps") {
+        directory.parent().unwrap()
+    } else {
+        directory
+    };
     programs.to_owned()
 }
 

@@ -92,7 +92,10 @@ impl Harness {
     /// The same below a directory of the caller's choice.
     pub fn prepared_in(parent: &Path, config: &str) -> Self {
         // Short, since a socket's path has 107 bytes at most.
-        let directory = tempfile::Builder::new().prefix("hd").tempdir_in(parent).unwrap();
+        let directory = tempfile::Builder::new()
+            .prefix("hd")
+            .tempdir_in(parent)
+            .unwrap();
         fs::create_dir(directory.path().join("work")).unwrap();
         let harness = Self {
             uid: None,
