@@ -15,7 +15,7 @@ share := $(DESTDIR)$(PREFIX)/share
 .PHONY: build run demo install test test-tools bench lint
 
 build:
-	$(CARGO) build --release --workspace --bins
+	$(CARGO) build --release --workspace --exclude harness-bench --bins
 
 # Starts the harness for the current directory on the built-in defaults, and prints what to paste into an MCP client.
 run: build
@@ -47,10 +47,11 @@ test: test-tools
 test-tools:
 	@tests/tools/install.sh
 
-# Each figure as a ratio to a limit or a peer that is measured in the same run.
-bench: build test-tools
+# Each figure as a ratio to a limit or a peer that is measured in the same run. ARGS="--quick --only run" for less.
+bench: build
+	@bench/peers/install.sh
 	@$(CARGO) build --release --package harness-bench
-	@target/release/harness-bench
+	@target/release/harness-bench $(ARGS)
 
 lint:
 	@.ci/lint

@@ -14,6 +14,7 @@ mod gate;
 mod http;
 mod install;
 mod mcp;
+mod systemd;
 mod wakes;
 
 use libtest_mimic::Arguments;
@@ -29,7 +30,10 @@ fn main() {
         http::trials(),
         install::trials(),
         mcp::trials(),
+        systemd::trials(),
         wakes::trials(),
     ];
-    libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit();
+    let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());
+    harness_tests::systemd::SystemdBox::end_shared();
+    conclusion.exit();
 }

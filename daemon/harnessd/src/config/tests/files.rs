@@ -83,8 +83,7 @@ fn the_example_of_the_design_is_right_and_what_has_no_effect_is_said() {
     assert_eq!(loaded.config.bash.output_max, ByteSize(256 << 20));
     let warnings = loaded.warnings.to_string();
     for key in [
-        "approval",
-        "tool",
+        "approval.rater",
         "sandbox",
         "mcp",
         "hook",
