@@ -1,16 +1,14 @@
 //! What every command works with.
 
-use std::time::SystemTime;
-
 use harness_client::{Client, Selector};
-use harness_model::{TaskStatus, Timestamp};
+use harness_model::TaskStatus;
 use serde::Serialize;
 
 use crate::{
     arguments::Arguments,
     error::{Error, Result},
     exit::Exit,
-    output::{escape, note, print, print_json, print_json_line, span, style::Style, task},
+    output::{escape, note, print, print_json, print_json_line, style::Style, task},
 };
 
 pub(crate) struct Context {
@@ -31,16 +29,6 @@ impl Context {
     /// The harness that is meant.
     pub(crate) fn client(&self) -> Result<Client> {
         Ok(Client::find(&self.selector)?)
-    }
-
-    /// How long it is until then.
-    pub(crate) fn left(&self, time: Timestamp) -> String {
-        span::span(time.since(Timestamp::from(SystemTime::now())))
-    }
-
-    /// How long ago something was.
-    pub(crate) fn age(&self, time: Timestamp) -> String {
-        span::span(Timestamp::from(SystemTime::now()).since(time))
     }
 
     /// Writes `value` as JSON, or what `text` makes of it.

@@ -70,7 +70,7 @@ fn list(page: &Page<CallRecord>, context: &Context) -> String {
         let dash = || "-".to_owned();
         table.row(vec![
             (Tone::Plain, call.id.to_string()),
-            (Tone::Plain, context.age(call.started_at)),
+            (Tone::Plain, span::age(call.started_at)),
             (Tone::Plain, call.front.to_string()),
             (Tone::Plain, call.session.to_string()),
             (Tone::Plain, format!("{}.{}", call.group, call.tool)),

@@ -9,7 +9,7 @@ use crate::{
     context::Context,
     error::Result,
     exit::Exit,
-    output::{escape, fields::Fields, style::Tone, task},
+    output::{escape, fields::Fields, span, style::Tone, task},
 };
 
 /// Show how the harness stands, or a task in full
@@ -32,7 +32,7 @@ pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<E
 }
 
 fn describe(status: &HarnessStatus, context: &Context) -> String {
-    let age = context.age(status.started_at);
+    let age = span::age(status.started_at);
     let tone = if status.state == "running" {
         Tone::Good
     } else {

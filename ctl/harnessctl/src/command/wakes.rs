@@ -8,7 +8,7 @@ use crate::{
     context::Context,
     error::Result,
     exit::Exit,
-    output::{escape, fields::Fields, note, print_json},
+    output::{escape, fields::Fields, note, print_json, span},
 };
 
 /// List the wakes that nobody has acknowledged, wait for one, or acknowledge them
@@ -52,7 +52,7 @@ pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<E
         print_json(&json!({ "wakes": shown, "acknowledged": known }))?;
     } else {
         context.show(&shown, |wakes| {
-            wakes.iter().map(|wake| describe(wake, context)).collect()
+            wakes.iter().map(|wake| describe(wake)).collect()
         })?;
     }
     let mut exit = Exit::DONE;
@@ -63,8 +63,8 @@ pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<E
     Ok(exit)
 }
 
-fn describe(wake: &Wake, context: &Context) -> String {
-    let age = context.age(wake.created_at);
+fn describe(wake: &Wake) -> String {
+    let age = span::age(wake.created_at);
     let name = wake
         .name
         .as_ref()

@@ -20,7 +20,7 @@ pub(crate) fn exit(status: &TaskStatus) -> String {
 pub(crate) fn list(page: &Page<TaskStatus>, context: &Context) -> String {
     let mut table = Table::new(&["ID", "STATE", "EXIT", "AGE", "DURATION", "NAME", "COMMAND"]);
     for status in &page.items {
-        let age = status.started_at.map(|start| context.age(start));
+        let age = status.started_at.map(span::age);
         let tone = Tone::of_task(status);
         table.row(vec![
             (Tone::Plain, status.id.to_string()),
@@ -44,7 +44,7 @@ pub(crate) fn describe(status: &TaskStatus, context: &Context) -> String {
     text.field("command", &status.cmd);
     text.field("result", status.result.as_str());
     if let Some(start) = status.started_at {
-        let age = context.age(start);
+        let age = span::age(start);
         text.field("started", format!("{start} ({age} ago)"));
     }
     text.field("duration", span::seconds(status.duration_secs));
