@@ -17,6 +17,8 @@ pub(crate) struct Connection {
     pub(crate) outbox: Outbox,
     /// It has said hello and got an answer that it can use.
     pub(crate) welcome: bool,
+    /// It understands [`Event::OomKilled`].
+    pub(crate) oom_events: bool,
     /// Nothing more can be read from it or written to it.
     pub(crate) broken: bool,
     /// epoll(7) is told to wait until it can be written to.
@@ -31,6 +33,7 @@ impl Connection {
             decoder: Decoder::default(),
             outbox: Outbox::default(),
             welcome: false,
+            oom_events: false,
             broken: false,
             waits_to_write: false,
         }

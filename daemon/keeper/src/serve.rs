@@ -3,8 +3,8 @@
 use std::os::fd::OwnedFd;
 
 use harness_keeper::protocol::{
-    Event, FEATURES, Failure, FrameError, Hello, PROTOCOL_MAX, PROTOCOL_MIN, Reply, Request,
-    RequestFrame, Welcome, negotiate,
+    Event, FEATURE_OOM_EVENT, FEATURES, Failure, FrameError, Hello, PROTOCOL_MAX, PROTOCOL_MIN,
+    Reply, Request, RequestFrame, Welcome, negotiate,
 };
 use harness_model::{InvocationId, Signal};
 use rustix::{
@@ -228,6 +228,7 @@ impl Keeper {
         self.take_over(number);
         if let Some(connection) = self.connections.get_mut(&number) {
             connection.welcome = true;
+            connection.oom_events = hello.features.iter().any(|name| name == FEATURE_OOM_EVENT);
         }
         Ok(Welcome {
             protocol,

@@ -316,6 +316,7 @@ pub(crate) fn spec(directory: &Path, json: &str) -> UnitSpec {
             max_bytes: 1 << 20,
         },
         stdin: None,
+        sandbox: SandboxRules::default(),
     }
 }
 
