@@ -44,21 +44,9 @@ impl Keeper {
         let program = request.argv.first().cloned().unwrap_or_default();
         let longest = longest(&request);
         let prepared = Prepared::new(&mut request, &self.agent_state)?;
-        let confinement = match &request.sandbox {
-            Some(rules) => Some(
-                self.domain
-                    .confine(rules, &streams.outputs())
-                    .map_err(not_confined)?,
-            ),
-            None => None,
-        };
+        let confinement = self.confine(&request, &streams)?;
         let mut not_enforced = Vec::new();
         let (cgroup, descriptor) = self.prepare_cgroup(&request, &mut not_enforced)?;
-        if let (Some(memory), Some(hierarchy), Some(cgroup)) =
-            (&mut self.memory, &self.hierarchy, &cgroup)
-        {
-            memory.add(&cgroup.directory(hierarchy), &request.invocation);
-        }
         let launched = self.launch(
             &prepared,
             &streams,
@@ -94,8 +82,20 @@ impl Keeper {
         Ok((reply, ours))
     }
 
+    fn confine(
+        &mut self,
+        request: &Spawn,
+        streams: &Streams,
+    ) -> Result<Option<Confinement>, Failure> {
+        let Some(rules) = &request.sandbox else {
+            return Ok(None);
+        };
+        let made = self.domain.confine(rules, &streams.outputs());
+        made.map(Some).map_err(not_confined)
+    }
+
     fn prepare_cgroup(
-        &self,
+        &mut self,
         request: &Spawn,
         not_enforced: &mut Vec<String>,
     ) -> Result<(Option<UnitCgroup>, Option<OwnedFd>), Failure> {
@@ -110,6 +110,9 @@ impl Keeper {
         )
         .map_err(|errno| refused("make a cgroup", errno))?;
         not_enforced.extend(cgroup.limit(hierarchy, &request.limits));
+        if let Some(memory) = &mut self.memory {
+            memory.add(&cgroup.directory(hierarchy), &request.invocation);
+        }
         Ok((Some(cgroup), Some(descriptor)))
     }
 
@@ -135,7 +138,7 @@ impl Keeper {
             plan.rulesets = confinement
                 .rulesets
                 .each_ref()
-                .map(|ruleset| ruleset.as_ref().map_or(-1, |ruleset| ruleset.as_raw_fd()));
+                .map(|ruleset| ruleset.as_ref().map_or(-1, AsRawFd::as_raw_fd));
             if let Some(filter) = &confinement.filter {
                 plan.filter = filter.program();
             }

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use harness_keeper::protocol::Event;
+use harness_keeper::protocol::{Event, FEATURE_OOM_EVENT};
 use harness_model::InvocationId;
 use rustix::{event::epoll, io::Errno, time::Timespec};
 
@@ -227,7 +227,8 @@ impl Keeper {
             .daemon
             .and_then(|number| self.connections.get_mut(&number))
         {
-            let known = !matches!(event, Event::OomKilled { .. }) || connection.oom_events;
+            let known =
+                !matches!(event, Event::OomKilled { .. }) || connection.can(FEATURE_OOM_EVENT);
             if known {
                 connection.event(event);
             }

@@ -3,8 +3,8 @@
 use std::os::fd::OwnedFd;
 
 use harness_keeper::protocol::{
-    Event, FEATURE_OOM_EVENT, FEATURES, Failure, FrameError, Hello, PROTOCOL_MAX, PROTOCOL_MIN,
-    Reply, Request, RequestFrame, Welcome, negotiate,
+    Event, FEATURES, Failure, FrameError, Hello, PROTOCOL_MAX, PROTOCOL_MIN, Reply, Request,
+    RequestFrame, Welcome, negotiate,
 };
 use harness_model::{InvocationId, Signal};
 use rustix::{
@@ -160,7 +160,7 @@ impl Keeper {
         let welcome = self
             .connections
             .get(&number)
-            .is_some_and(|connection| connection.welcome);
+            .is_some_and(|connection| connection.features.is_some());
         let result = match frame.request {
             Request::Hello(hello) => self
                 .hello(number, &hello)
@@ -227,8 +227,7 @@ impl Keeper {
         )?;
         self.take_over(number);
         if let Some(connection) = self.connections.get_mut(&number) {
-            connection.welcome = true;
-            connection.oom_events = hello.features.iter().any(|name| name == FEATURE_OOM_EVENT);
+            connection.features = Some(hello.features.clone());
         }
         Ok(Welcome {
             protocol,

@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(watch.changed(), []);
         fs::write(two.join(EVENTS), text(1, 1, 0)).unwrap();
         fs::write(two.join(EVENTS), text(2, 2, 0)).unwrap();
-        assert_eq!(watch.changed(), [second.clone()]);
+        assert_eq!(watch.changed(), std::slice::from_ref(&second));
         assert_eq!((kills_in(&one), kills_in(&two)), (0, 2));
         watch.remove(&second);
         fs::write(two.join(EVENTS), text(3, 3, 0)).unwrap();

@@ -11,7 +11,7 @@ use rustix::{
     io::Errno,
 };
 
-/// As many symbolic links as the kernel follows (path_resolution(7)).
+/// As many symbolic links as the kernel follows (`path_resolution(7)`).
 const LINKS_MAX: usize = 40;
 
 /// A path without symbolic links in it, and those that led to it.

@@ -203,6 +203,35 @@ unsafe fn become_program(plan: &Plan) -> Step {
         if let Some(limit) = &plan.open_files {
             step!(Limits, libc::setrlimit(libc::RLIMIT_NOFILE, limit));
         }
+        let confined = confine(plan);
+        if confined != Step::None {
+            return confined;
+        }
+        // After the credentials, whose change would clear it.
+        step!(
+            DeathSignal,
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0)
+        );
+        if libc::getppid() != plan.keeper {
+            // The keeper died before it took effect.
+            libc::_exit(127);
+        }
+        step!(Close, libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0));
+        let none: libc::sigset_t = std::mem::zeroed();
+        step!(
+            Session,
+            libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut())
+        );
+        libc::execve(plan.program, plan.arguments, plan.environment);
+        Step::Execute
+    }
+}
+
+/// Returns the step that failed, or none.
+#[expect(unsafe_code, reason = "this is the child between clone and execve")]
+unsafe fn confine(plan: &Plan) -> Step {
+    // SAFETY: the caller's promise; the filter points to a program that lives as long as the plan.
+    unsafe {
         if plan.no_new_privileges {
             step!(Domain, libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
         }
@@ -225,24 +254,8 @@ unsafe fn become_program(plan: &Plan) -> Step {
         if let Some(credentials) = &plan.credentials {
             step!(Capabilities, give_up(credentials));
         }
-        // After the credentials, whose change would clear it.
-        step!(
-            DeathSignal,
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0)
-        );
-        if libc::getppid() != plan.keeper {
-            // The keeper died before it took effect.
-            libc::_exit(127);
-        }
-        step!(Close, libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0));
-        let none: libc::sigset_t = std::mem::zeroed();
-        step!(
-            Session,
-            libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut())
-        );
-        libc::execve(plan.program, plan.arguments, plan.environment);
-        Step::Execute
     }
+    Step::None
 }
 
 #[expect(

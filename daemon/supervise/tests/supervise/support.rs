@@ -9,8 +9,8 @@ use std::{
 
 use futures_util::{FutureExt, future::BoxFuture};
 use harness_model::{
-    ExitReport, ExitStatus, InvocationId, NewUnit, Signal, StoredUnit, SubState, Timestamp,
-    Transition, UnitId, UnitKind, UnitSettings, Usage,
+    ExitReport, ExitStatus, InvocationId, NewUnit, SandboxRules, Signal, StoredUnit, SubState,
+    Timestamp, Transition, UnitId, UnitKind, UnitSettings, Usage,
 };
 use harness_supervise::{
     Engine, Journal, JournalError, OutputFiles, ProcessEvent, SpawnError, SpawnRequest, Spawned,
