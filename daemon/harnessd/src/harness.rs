@@ -238,6 +238,7 @@ fn bash_settings(places: &Places, in_force: &InForce) -> BashSettings {
         max_tasks: u64::from(bash.max_tasks),
         output_max: bash.output_max.0,
         unit: bash.unit.clone(),
+        sandbox: in_force.loaded.sandbox.clone(),
         environment: Arc::new(move |call| environment.with(call)),
     }
 }
