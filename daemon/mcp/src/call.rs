@@ -35,6 +35,7 @@ impl Connection {
             session: self.session_of(&context),
             uid: self.uid(),
             parent: None,
+            call: None,
             progress,
             delivery: self.delivery_of(&context.id),
         };

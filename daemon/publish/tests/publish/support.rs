@@ -25,8 +25,10 @@ pub(crate) fn change(name: &str) -> EventBody {
 
 pub(crate) fn output(delta: &str) -> EventBody {
     EventBody::ShellOutput {
+        call: CallId::generate(),
         unit: unit("a"),
         stream: Stream::Stdout,
+        offset: 0,
         delta: delta.to_owned(),
     }
 }
