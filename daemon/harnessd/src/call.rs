@@ -9,15 +9,20 @@ use harness_model::{
 };
 use harness_publish::Bus;
 use harness_record::{Record, excerpt};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::{catalogue::Entry, harness::Harness};
+use crate::{catalogue::Entry, harness::Harness, redact::Redactor};
 
 impl Harness {
-    /// Every tool call of every front comes through here, and nothing else runs a tool.
-    pub async fn call(&self, request: CallRequest, context: CallContext) -> Outcome {
-        let opening = Opening::now(&request, &context);
-        let admitted = self.admit(request, &opening);
+    /// Carries a call through, or records why it is not `admissible`; for [`Harness::call`] alone.
+    pub(crate) async fn carry_out(
+        &self,
+        request: CallRequest,
+        context: CallContext,
+        admissible: Result<(), Refusal>,
+    ) -> Outcome {
+        let opening = Opening::now(&request, &context, self.redactor());
+        let admitted = admissible.and_then(|()| self.admit(request, &opening));
         let open = self.begin(opening, &admitted).await?;
         let outcome = match admitted {
             Ok((entry, call)) => entry.group.execute(&call, &context).await,
@@ -35,6 +40,7 @@ impl Harness {
     ) -> Result<(Arc<Entry>, Call), Refusal> {
         let entry = self.catalogue().resolve(&request)?;
         let input = entry.validate(request.input)?;
+        let input = entry.group.prepare(&entry.tool.name, input)?;
         let call = Call {
             id: opening.record.id.clone(),
             group: entry.tool.group.clone(),
@@ -54,9 +60,10 @@ impl Harness {
     /// A record that cannot be written (a full disk) refuses what could do harm; looking at a task and
     /// ending one go on, or nobody could end what fills the disk.
     async fn begin(&self, mut opening: Opening, admitted: &Admitted) -> Result<OpenCall, Refusal> {
-        if let Ok((entry, _)) = admitted {
+        if let Ok((entry, call)) = admitted {
             opening.record.group.clone_from(&entry.tool.group);
             opening.record.tool.clone_from(&entry.tool.name);
+            opening.record.input = recorded(&call.input, self.redactor());
         }
         let written = self.record().call_begin(opening.record.clone()).await;
         if let Err(error) = &written {
@@ -81,6 +88,7 @@ impl Harness {
             begun: opening.begun,
             record: written.is_ok().then(|| self.record().clone()),
             bus: self.bus().clone(),
+            redactor: self.redactor().clone(),
             finished: false,
         })
     }
@@ -112,6 +120,13 @@ fn permit(evaluation: &Evaluation, call: &Call) -> Result<(), Refusal> {
     }
 }
 
+/// An input as the record and the events have it: without secrets, and cut when it is long.
+fn recorded(input: &Map<String, Value>, redactor: &Redactor) -> Value {
+    let mut input = Value::Object(input.clone());
+    redactor.value(&mut input);
+    excerpt(&input)
+}
+
 /// A call as it came in.
 struct Opening {
     record: CallRecord,
@@ -119,15 +134,15 @@ struct Opening {
 }
 
 impl Opening {
-    fn now(request: &CallRequest, context: &CallContext) -> Self {
+    fn now(request: &CallRequest, context: &CallContext, redactor: &Redactor) -> Self {
         let record = CallRecord {
-            id: CallId::generate(),
+            id: context.call.clone().unwrap_or_else(CallId::generate),
             parent: context.parent.clone(),
             session: context.session.clone(),
             front: context.front,
             group: request.group.clone().unwrap_or_default(),
             tool: request.tool.clone(),
-            input: excerpt(&Value::Object(request.input.clone())),
+            input: recorded(&request.input, redactor),
             state: CallState::Open,
             code: None,
             preview: None,
@@ -147,6 +162,7 @@ struct OpenCall {
     begun: Instant,
     record: Option<Record>,
     bus: Bus,
+    redactor: Redactor,
     finished: bool,
 }
 
@@ -173,7 +189,7 @@ impl OpenCall {
         self.close(
             state,
             code,
-            preview.map(|text| text.chars().take(1000).collect()),
+            preview.map(|text| self.redactor.text(text).chars().take(1000).collect()),
         );
     }
 

@@ -21,6 +21,7 @@ mod path;
 mod places;
 mod read;
 mod read_error;
+mod rule;
 pub mod schema;
 #[cfg(test)]
 mod tests;
@@ -32,6 +33,7 @@ pub use diagnostic::{Diagnostic, Diagnostics, Severity, Source, Span};
 pub use environment::{
     ChildEnvironment, ChildUser, DEFAULT_PATH, VariableMap, is_valid, is_withheld, of_process,
 };
+pub(crate) use environment::excluded;
 pub use error::{LockError, PlacesError};
 pub use host::Host;
 pub use load::Loaded;
@@ -40,5 +42,6 @@ pub(crate) use nearest::hint;
 pub use nearest::nearest;
 pub use not_yet::GROUPS_NOT_YET;
 pub use places::{AgentName, Mode, Places, PlacesRequest, SOCKET_PATH_MAX, Variables};
+pub use rule::ShellLimits;
 pub use schema::Config;
 pub use token::{Token, TokenError};

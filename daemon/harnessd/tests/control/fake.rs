@@ -10,7 +10,7 @@ use futures_util::{FutureExt as _, StreamExt as _, stream};
 use harness_model::{
     CallContext, CallQuery, CallRecord, CallRequest, CallState, ErrorCode, Event, EventBody, Front,
     HarnessStatus, Invocation, KeeperStatus, Outcome, OutputChunk, Page, Refusal, Stream,
-    TaskCounts, TaskQuery, TaskState, TaskStatus, Timestamp, ToolOutput, UnitId, UnitKind,
+    TaskCounts, TaskQuery, TaskState, TaskStatus, Timestamp, Tool, ToolOutput, UnitId, UnitKind,
     UnitQuery, UnitSettings, UnitState, UnitStatus, Wake, WakeId,
 };
 use harnessd::front::{
@@ -129,10 +129,12 @@ impl Control for FakeControl {
         request: CallRequest,
         context: CallContext,
     ) -> futures_util::future::BoxFuture<'_, Outcome> {
-        assert_eq!(
-            (request.group.as_deref(), context.front),
-            (Some("bash"), Front::Http)
-        );
+        assert_eq!(context.front, Front::Http);
+        if request.group.is_none() {
+            assert_eq!(context.call.map(|id| id.to_string()), Some("abcdefabcdef".into()));
+        } else {
+            assert_eq!(request.group.as_deref(), Some("bash"));
+        }
         self.note(Asked::Call(request.tool, request.input.into(), context.uid));
         let outcome = self.outcome.lock().unwrap().take();
         let started = || {
@@ -142,6 +144,17 @@ impl Control for FakeControl {
             ))
         };
         async move { outcome.unwrap_or_else(started) }.boxed()
+    }
+
+    fn tools(&self) -> Reply<'_, Vec<Tool>> {
+        ready(vec![tool()])
+    }
+
+    fn tool(&self, name: String) -> Reply<'_, Tool> {
+        if name != "run" && name != "bash__run" {
+            return async { Err(Refusal::new(ErrorCode::UnknownCommand, "no such tool")) }.boxed();
+        }
+        ready(tool())
     }
 
     fn task(&self, id: UnitId, wait: Duration) -> Reply<'_, TaskStatus> {
@@ -264,6 +277,19 @@ impl Control for FakeControl {
             ))
         }
         .boxed()
+    }
+}
+
+fn tool() -> Tool {
+    Tool {
+        group: "bash".into(),
+        name: "run".into(),
+        title: None,
+        description: "Run it.".into(),
+        input_schema: json!({"type": "object"}),
+        output_schema: None,
+        annotations: harness_model::Annotations::default(),
+        direct: true,
     }
 }
 

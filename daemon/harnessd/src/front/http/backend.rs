@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use futures_util::{future::BoxFuture, stream::BoxStream};
 use harness_model::{
     CallContext, CallQuery, CallRecord, CallRequest, Event, HarnessStatus, Invocation, Outcome,
-    OutputChunk, Page, Refusal, Stream, TaskQuery, TaskStatus, UnitId, UnitQuery, UnitStatus, Wake,
-    WakeId,
+    OutputChunk, Page, Refusal, Stream, TaskQuery, TaskStatus, Tool, UnitId, UnitQuery,
+    UnitStatus, Wake, WakeId,
 };
 
 /// An answer that is on its way. Dropping it takes the question back: the client is gone.
@@ -28,6 +28,12 @@ pub trait Control: Send + Sync + 'static {
 
     /// Calls a tool through the gate.
     fn call(&self, request: CallRequest, context: CallContext) -> BoxFuture<'_, Outcome>;
+
+    /// The tools of every group that is switched on.
+    fn tools(&self) -> Reply<'_, Vec<Tool>>;
+
+    /// One of them, by `GROUP__TOOL` or by a name that only one group has.
+    fn tool(&self, name: String) -> Reply<'_, Tool>;
 
     /// A task, after waiting at most `wait` for its end. A result that was waited for sends no wake.
     fn task(&self, id: UnitId, wait: Duration) -> Reply<'_, TaskStatus>;
