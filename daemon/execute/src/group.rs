@@ -19,7 +19,11 @@ pub trait ToolGroup: Send + Sync + 'static {
     ///
     /// # Errors
     /// What no schema can say, such as a directory out of the workspace.
-    fn prepare(&self, tool: &str, input: Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
+    fn prepare(
+        &self,
+        tool: &str,
+        input: Map<String, Value>,
+    ) -> Result<Map<String, Value>, Refusal> {
         let _ = tool;
         Ok(input)
     }

@@ -108,8 +108,7 @@ impl Harness {
             shell_settings(&places, &in_force),
         ));
         let wake_tools = Arc::new(Wakes::new(wakes.clone()));
-        let groups: Vec<Arc<dyn ToolGroup>> =
-            vec![bash.clone(), shell.clone(), wake_tools.clone()];
+        let groups: Vec<Arc<dyn ToolGroup>> = vec![bash.clone(), shell.clone(), wake_tools.clone()];
         Ok(Arc::new(Self {
             places,
             started_at: SystemTime::now().into(),
@@ -138,7 +137,8 @@ impl Harness {
         let in_force = Arc::new(InForce::of(loaded, &self.variables));
         self.redactor.configure(&in_force.loaded, &self.variables);
         self.bash.configure(bash_settings(&self.places, &in_force));
-        self.shell.configure(shell_settings(&self.places, &in_force));
+        self.shell
+            .configure(shell_settings(&self.places, &in_force));
         *self
             .in_force
             .write()

@@ -125,7 +125,8 @@ impl Remembered {
                 self.sessions.remove(&session);
             }
         }
-        self.sessions.insert(session.clone(), Last { call, times: 1, at });
+        self.sessions
+            .insert(session.clone(), Last { call, times: 1, at });
         1
     }
 }
@@ -157,7 +158,11 @@ mod tests {
 
     #[test]
     fn sessions_do_not_count_for_each_other_and_zero_switches_it_off() {
-        let (repetition, one, other) = (Repetition::default(), SessionId::generate(), SessionId::generate());
+        let (repetition, one, other) = (
+            Repetition::default(),
+            SessionId::generate(),
+            SessionId::generate(),
+        );
         for _ in 0..3 {
             repetition.check(&one, 1, 3).unwrap();
             repetition.check(&other, 1, 3).unwrap();
@@ -186,7 +191,10 @@ mod tests {
         let same = |a: &str, b: &str| {
             hash(&serde_json::from_str(a).unwrap()) == hash(&serde_json::from_str(b).unwrap())
         };
-        assert!(same(r#"{"a":1,"b":{"c":2,"d":3}}"#, r#"{"b":{"d":3,"c":2},"a":1}"#));
+        assert!(same(
+            r#"{"a":1,"b":{"c":2,"d":3}}"#,
+            r#"{"b":{"d":3,"c":2},"a":1}"#
+        ));
         for (a, b) in [
             (r#"{"a":1}"#, r#"{"a":"1"}"#),
             (r#"{"a":1}"#, r#"{"a":1.0}"#),

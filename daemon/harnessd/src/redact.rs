@@ -45,7 +45,11 @@ impl Redactor {
             token("the token of [mcp_http]", &loaded.tokens.mcp_http),
         ];
         let credentials = Credentials::from_environment().all();
-        self.know(withheld.chain(credentials).chain(tokens.into_iter().flatten()));
+        self.know(
+            withheld
+                .chain(credentials)
+                .chain(tokens.into_iter().flatten()),
+        );
     }
 
     fn know(&self, secrets: impl Iterator<Item = (String, String)>) {
@@ -94,7 +98,9 @@ impl Redactor {
         if self.value(&mut value) {
             match serde_json::from_value(value) {
                 Ok(clean) => *body = clean,
-                Err(error) => tracing::error!(%error, "a secret equals a word of an event and stays in it"),
+                Err(error) => {
+                    tracing::error!(%error, "a secret equals a word of an event and stays in it")
+                }
             }
         }
     }
@@ -193,7 +199,10 @@ mod tests {
         let redactor = redactor();
         for (text, expected) in [
             ("nothing here, short", "nothing here, short"),
-            ("a s3cr3t-value b s3cr3t-value", "a [redacted API_KEY] b [redacted API_KEY]"),
+            (
+                "a s3cr3t-value b s3cr3t-value",
+                "a [redacted API_KEY] b [redacted API_KEY]",
+            ),
             ("s3cr3t-value-and-more!", "[redacted LONG_TOKEN]!"),
             ("", ""),
         ] {
@@ -232,7 +241,8 @@ mod tests {
             kind: UnitKind::Task,
             name: None,
             command: command.to_owned(),
-            spec: json!({"argv": ["sh", "-c", command], "settings": {"restart": "always"}}).to_string(),
+            spec: json!({"argv": ["sh", "-c", command], "settings": {"restart": "always"}})
+                .to_string(),
             cwd: "/".into(),
             settings: UnitSettings::default(),
             created_at: Timestamp::default(),
@@ -240,7 +250,13 @@ mod tests {
         let (mut plain, mut secret) = (unit("true"), unit("echo s3cr3t-value"));
         redactor().unit(&mut plain);
         redactor().unit(&mut secret);
-        assert_eq!(plain, NewUnit { id: plain.id.clone(), ..unit("true") });
+        assert_eq!(
+            plain,
+            NewUnit {
+                id: plain.id.clone(),
+                ..unit("true")
+            }
+        );
         assert_eq!(secret.command, "echo [redacted API_KEY]");
         let spec: Value = serde_json::from_str(&secret.spec).unwrap();
         assert_eq!(spec["argv"][2], "echo [redacted API_KEY]");
@@ -250,6 +266,9 @@ mod tests {
     #[test]
     fn without_secrets_nothing_is_touched() {
         let redactor = Redactor::default();
-        assert_eq!(redactor.text("[redacted x] s3cr3t-value".to_owned()), "[redacted x] s3cr3t-value");
+        assert_eq!(
+            redactor.text("[redacted x] s3cr3t-value".to_owned()),
+            "[redacted x] s3cr3t-value"
+        );
     }
 }

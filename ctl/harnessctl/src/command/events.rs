@@ -70,6 +70,7 @@ fn summary(body: &EventBody) -> String {
             unit,
             stream,
             delta,
+            ..
         } => format!("{unit} {stream}: {delta}"),
         EventBody::UnitChanged(change) => {
             format!(

@@ -1,5 +1,6 @@
 //! The verbs, one file each.
 
+pub(crate) mod call;
 pub(crate) mod calls;
 pub(crate) mod events;
 pub(crate) mod list;
@@ -9,9 +10,11 @@ pub(crate) mod output;
 pub(crate) mod reload;
 pub(crate) mod restart;
 pub(crate) mod run;
+pub(crate) mod shell;
 pub(crate) mod signal;
 pub(crate) mod status;
 pub(crate) mod stop;
+pub(crate) mod tools;
 pub(crate) mod units;
 pub(crate) mod wait;
 pub(crate) mod wakes;
@@ -25,6 +28,7 @@ pub(crate) async fn execute(command: Command, context: &Context) -> Result<Exit>
     match command {
         Command::Status(arguments) => status::execute(arguments, context).await,
         Command::Run(arguments) => run::execute(arguments, context).await,
+        Command::Shell(arguments) => shell::execute(arguments, context).await,
         Command::List(arguments) => list::execute(arguments, context).await,
         Command::Output(arguments) => output::execute(arguments, context).await,
         Command::Wait(arguments) => wait::execute(arguments, context).await,
@@ -34,6 +38,8 @@ pub(crate) async fn execute(command: Command, context: &Context) -> Result<Exit>
         Command::Wakes(arguments) => wakes::execute(arguments, context).await,
         Command::Events(arguments) => events::execute(arguments, context).await,
         Command::Units(arguments) => units::execute(arguments, context).await,
+        Command::Tools(arguments) => tools::execute(arguments, context).await,
+        Command::Call(arguments) => call::execute(arguments, context).await,
         Command::Calls(arguments) => calls::execute(arguments, context).await,
         Command::Reload(arguments) => reload::execute(arguments, context).await,
         Command::Mcp(arguments) => Ok(mcp::execute(&arguments, &context.selector)),

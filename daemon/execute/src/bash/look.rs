@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use harness_model::{
-    CallContext, ErrorCode, Outcome, OutputChunk, REDACTED, Refusal, Stream, TaskStatus, ToolOutput, UnitId,
-    UnitKind,
+    CallContext, ErrorCode, Outcome, OutputChunk, REDACTED, Refusal, Stream, TaskStatus,
+    ToolOutput, UnitId, UnitKind,
 };
 use harness_supervise::{Ending, UnitError, UnitHandle, UnitSpec, output};
 use serde_json::json;

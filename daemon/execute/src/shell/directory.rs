@@ -123,9 +123,23 @@ mod tests {
         symlink("../..", top.join("sub/far")).unwrap();
         let inside = top.display().to_string();
         for cwd in [
-            "..", "sub/..", "sub/../..", "/", "/etc", "root", "root/etc", "up", "up/work", "sub/far", &inside,
+            "..",
+            "sub/..",
+            "sub/../..",
+            "/",
+            "/etc",
+            "root",
+            "root/etc",
+            "up",
+            "up/work",
+            "sub/far",
+            &inside,
         ] {
-            let expected = if cwd == "up/work" { None } else { Some("EOUTSIDE_PROJECT") };
+            let expected = if cwd == "up/work" {
+                None
+            } else {
+                Some("EOUTSIDE_PROJECT")
+            };
             match expected {
                 Some(expected) => assert_eq!(code(resolve(&top, Some(cwd))), expected, "{cwd}"),
                 // It leads out and back in, so it is the workspace.
@@ -151,6 +165,9 @@ mod tests {
         assert!(enter(&top, &below).unwrap().ends_with("work/sub/deep"));
         std::fs::rename(top.join("sub"), top.join("old")).unwrap();
         symlink("/usr", top.join("sub")).unwrap();
-        assert_eq!(code(enter(&top, &below).map(|_| String::new())), "EOUTSIDE_PROJECT");
+        assert_eq!(
+            code(enter(&top, &below).map(|_| String::new())),
+            "EOUTSIDE_PROJECT"
+        );
     }
 }

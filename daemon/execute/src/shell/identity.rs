@@ -27,15 +27,19 @@ fn pretty_name(text: &str) -> Option<String> {
     let value = value.trim();
     let quoted = |quote| value.strip_prefix(quote)?.strip_suffix(quote);
     let value = quoted('"').or_else(|| quoted('\'')).unwrap_or(value);
-    let name: String = value.chars().filter(|c| !c.is_control() && *c != '\\').collect();
+    let name: String = value
+        .chars()
+        .filter(|c| !c.is_control() && *c != '\\')
+        .collect();
     (!name.is_empty()).then_some(name)
 }
 
 /// `harnessd shell · OS · SHELL (PATH)`
 pub(super) fn line(system: &str, shell: &str) -> String {
-    let name = Path::new(shell)
-        .file_name()
-        .map_or_else(|| shell.to_owned(), |name| name.to_string_lossy().into_owned());
+    let name = Path::new(shell).file_name().map_or_else(
+        || shell.to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    );
     format!("harnessd shell · {system} · {name} ({shell})")
 }
 
@@ -77,7 +81,10 @@ mod tests {
     #[test]
     fn the_systems_name_is_read_with_and_without_quotes() {
         for (text, expected) in [
-            ("NAME=\"x\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n", Some("Debian GNU/Linux 12 (bookworm)")),
+            (
+                "NAME=\"x\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n",
+                Some("Debian GNU/Linux 12 (bookworm)"),
+            ),
             ("PRETTY_NAME='Arch Linux'", Some("Arch Linux")),
             ("PRETTY_NAME=Plain", Some("Plain")),
             ("PRETTY_NAME=\"\"", None),

@@ -64,7 +64,11 @@ fn installed(search_path: &str, listed: &[PathBuf]) -> Vec<PathBuf> {
         .collect();
     let further = listed.iter().filter_map(|path| path.file_name()?.to_str());
     let names = KNOWN.into_iter().chain(further);
-    let in_path = names.flat_map(|name| directories.iter().map(move |directory| directory.join(name)));
+    let in_path = names.flat_map(|name| {
+        directories
+            .iter()
+            .map(move |directory| directory.join(name))
+    });
     in_path
         .chain(listed.iter().cloned())
         .filter(|path| is_program(path))
@@ -82,7 +86,8 @@ fn listed() -> Vec<PathBuf> {
 }
 
 fn is_program(path: &Path) -> bool {
-    path.metadata().is_ok_and(|metadata| metadata.is_file()) && access(path, Access::EXEC_OK).is_ok()
+    path.metadata().is_ok_and(|metadata| metadata.is_file())
+        && access(path, Access::EXEC_OK).is_ok()
 }
 
 /// The path with the links of its directory resolved, its own name left: `/bin/sh` is `/usr/bin/sh` where `/bin` is a
@@ -121,7 +126,15 @@ mod tests {
 
         fn find(&self, shell: &str) -> Result<PathBuf, Refusal> {
             let search = format!("relative:{}", self.path("usr").display());
-            find_among(shell, &search, &[self.path("usr/nu"), self.path("opt/rc"), self.path("opt/gone")])
+            find_among(
+                shell,
+                &search,
+                &[
+                    self.path("usr/nu"),
+                    self.path("opt/rc"),
+                    self.path("opt/gone"),
+                ],
+            )
         }
     }
 
@@ -137,7 +150,11 @@ mod tests {
             (path("bin/bash"), "usr/bash"),
             (path("opt/rc"), "opt/rc"),
         ] {
-            assert_eq!(machine.find(&shell).unwrap(), machine.path(expected), "{shell}");
+            assert_eq!(
+                machine.find(&shell).unwrap(),
+                machine.path(expected),
+                "{shell}"
+            );
         }
     }
 
@@ -146,14 +163,34 @@ mod tests {
         let machine = Machine::new();
         let path = |name: &str| machine.path(name).display().to_string();
         for shell in [
-            "", " ", "bash -x", "bash\t-x", "ba\0sh", "python3", "zsh", "gone", "./bash", "usr/bash", "../usr/bash", "-c",
+            "",
+            " ",
+            "bash -x",
+            "bash\t-x",
+            "ba\0sh",
+            "python3",
+            "zsh",
+            "gone",
+            "./bash",
+            "usr/bash",
+            "../usr/bash",
+            "-c",
         ] {
             let refusal = machine.find(shell).unwrap_err();
             assert_eq!(refusal.details.unwrap()["code"], "EINVAL", "{shell:?}");
         }
-        for shell in [path("usr/python3"), path("opt/bash"), path("usr/zsh"), path("usr/../usr"), path("")] {
+        for shell in [
+            path("usr/python3"),
+            path("opt/bash"),
+            path("usr/zsh"),
+            path("usr/../usr"),
+            path(""),
+        ] {
             let refusal = machine.find(&shell).unwrap_err();
-            assert!(refusal.message.ends_with("there are bash, nu, rc"), "{shell}: {refusal}");
+            assert!(
+                refusal.message.ends_with("there are bash, nu, rc"),
+                "{shell}: {refusal}"
+            );
         }
     }
 }

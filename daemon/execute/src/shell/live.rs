@@ -211,7 +211,10 @@ mod tests {
         }
 
         fn write(&self, bytes: &[u8]) {
-            let mut file = std::fs::File::options().append(true).open(&self.files.stdout).unwrap();
+            let mut file = std::fs::File::options()
+                .append(true)
+                .open(&self.files.stdout)
+                .unwrap();
             file.write_all(bytes).unwrap();
         }
     }
@@ -228,7 +231,10 @@ mod tests {
         relay.publish(BURST);
         drop(relay);
         drop(watcher);
-        let seen: Vec<_> = pieces.iter().map(|piece| (piece.offset, piece.text)).collect();
+        let seen: Vec<_> = pieces
+            .iter()
+            .map(|piece| (piece.offset, piece.text))
+            .collect();
         assert_eq!(seen, [(0, "gr".to_owned()), (2, "ün!".to_owned())]);
     }
 

@@ -9,8 +9,7 @@ fn with_code(code: ErrorCode, own: &str, message: &str) -> Refusal {
 
 /// The tool is switched off.
 pub(super) fn disabled() -> Refusal {
-    let message =
-        "the tool shell is switched off: a person can set another `mode` in [tool.shell]";
+    let message = "the tool shell is switched off: a person can set another `mode` in [tool.shell]";
     with_code(ErrorCode::Denied, "ETOOL_DISABLED", message)
 }
 

@@ -78,10 +78,23 @@ impl ShellResult {
         };
         let _infallible = write!(text, "{how}, {} ms", self.duration_ms);
         if let Some(count) = self.left_over {
-            let _infallible = write!(text, "\nleft {count} processes behind, which were ended with it");
+            let _infallible = write!(
+                text,
+                "\nleft {count} processes behind, which were ended with it"
+            );
         }
-        section(&mut text, "stdout", &self.stdout, self.stdout_file.as_deref());
-        section(&mut text, "stderr", &self.stderr, self.stderr_file.as_deref());
+        section(
+            &mut text,
+            "stdout",
+            &self.stdout,
+            self.stdout_file.as_deref(),
+        );
+        section(
+            &mut text,
+            "stderr",
+            &self.stderr,
+            self.stderr_file.as_deref(),
+        );
         ToolOutput::new(text, json!(self))
     }
 }
@@ -132,8 +145,14 @@ mod tests {
 
     #[test]
     fn what_is_not_text_is_shown_as_replacement_characters() {
-        assert_eq!(captured(b"a\xff\xfeb\xe2\x82").text, "a\u{fffd}\u{fffd}b\u{fffd}");
+        assert_eq!(
+            captured(b"a\xff\xfeb\xe2\x82").text,
+            "a\u{fffd}\u{fffd}b\u{fffd}"
+        );
         let captured = captured(&vec![0xff; CUT + 1]);
-        assert_eq!(captured.text.chars().filter(|c| *c == '\u{fffd}').count(), CUT);
+        assert_eq!(
+            captured.text.chars().filter(|c| *c == '\u{fffd}').count(),
+            CUT
+        );
     }
 }

@@ -1,10 +1,6 @@
 //! One command, from its start to its result.
 
-use std::{
-    path::Path,
-    sync::PoisonError,
-    time::Instant,
-};
+use std::{path::Path, sync::PoisonError, time::Instant};
 
 use harness_model::{
     Call, CallContext, ErrorCode, ExitStatus, Outcome, Refusal, UnitId, UnitKind, UnitResult,
@@ -59,9 +55,8 @@ impl Shell {
             unit: unit.clone(),
         };
         let started = self.engine.start(unit, spec).await;
-        let handle = started.map_err(|error| {
-            Refusal::new(ErrorCode::Unavailable, error.to_string()).retryable()
-        })?;
+        let handle = started
+            .map_err(|error| Refusal::new(ErrorCode::Unavailable, error.to_string()).retryable())?;
         let state = self.end(call, &handle).await;
         drop(guard);
         let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -72,7 +67,12 @@ impl Shell {
             duration_ms,
         };
         let exit = ended.exit(&input)?;
-        let captured = (|| Ok((Captured::read(&files.stdout)?, Captured::read(&files.stderr)?)))();
+        let captured = (|| {
+            Ok((
+                Captured::read(&files.stdout)?,
+                Captured::read(&files.stderr)?,
+            ))
+        })();
         let (stdout, stderr) = captured.map_err(|error: std::io::Error| {
             let message = format!("the command ended, but its output cannot be read: {error}");
             Refusal::new(ErrorCode::ToolError, message)
@@ -180,7 +180,11 @@ impl Ended<'_> {
             self.files.stdout.display(),
             self.files.stderr.display()
         );
-        let text = |path: &Path| Captured::read(path).map(|captured| captured.text).unwrap_or_default();
+        let text = |path: &Path| {
+            Captured::read(path)
+                .map(|captured| captured.text)
+                .unwrap_or_default()
+        };
         Refusal::new(ErrorCode::ToolError, message).with_details(json!({
             "code": "ETIMEDOUT",
             "durationMs": self.duration_ms,

@@ -91,7 +91,11 @@ mod tests {
             (&["*", "wakes*"], 1),
             (&["shell__*", "shell"], 2),
         ] {
-            assert_eq!(config(names).shell_limits().max_timeout_ms, expected, "{names:?}");
+            assert_eq!(
+                config(names).shell_limits().max_timeout_ms,
+                expected,
+                "{names:?}"
+            );
         }
     }
 

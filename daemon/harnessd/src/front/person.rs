@@ -6,8 +6,8 @@ use futures_util::{StreamExt as _, future::BoxFuture, stream};
 use harness_mcp::View;
 use harness_model::{
     CallContext, CallQuery, CallRecord, CallRequest, ErrorCode, HarnessStatus, Invocation, Outcome,
-    OutputChunk, Page, Refusal, Stream, TaskQuery, TaskStatus, Tool, UnitId, UnitQuery, UnitStatus, Wake,
-    WakeId,
+    OutputChunk, Page, Refusal, Stream, TaskQuery, TaskStatus, Tool, UnitId, UnitQuery, UnitStatus,
+    Wake, WakeId,
 };
 use harness_supervise::output::Follow;
 
@@ -63,7 +63,9 @@ impl Control for Person {
             input: serde_json::Map::new(),
         };
         let entry = self.harness.catalogue().resolve(&request);
-        Box::pin(std::future::ready(entry.map(|entry| Tool::clone(&entry.tool))))
+        Box::pin(std::future::ready(
+            entry.map(|entry| Tool::clone(&entry.tool)),
+        ))
     }
 
     fn task(&self, id: UnitId, wait: Duration) -> Reply<'_, TaskStatus> {

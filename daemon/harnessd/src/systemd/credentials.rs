@@ -63,7 +63,10 @@ impl Credentials {
     /// Every credential that is text, with its name.
     #[must_use]
     pub fn all(&self) -> Vec<(String, String)> {
-        let entries = self.directory.as_ref().and_then(|path| path.read_dir().ok());
+        let entries = self
+            .directory
+            .as_ref()
+            .and_then(|path| path.read_dir().ok());
         let names = entries
             .into_iter()
             .flatten()

@@ -131,7 +131,10 @@ impl Control for FakeControl {
     ) -> futures_util::future::BoxFuture<'_, Outcome> {
         assert_eq!(context.front, Front::Http);
         if request.group.is_none() {
-            assert_eq!(context.call.map(|id| id.to_string()), Some("abcdefabcdef".into()));
+            assert_eq!(
+                context.call.map(|id| id.to_string()),
+                Some("abcdefabcdef".into())
+            );
         } else {
             assert_eq!(request.group.as_deref(), Some("bash"));
         }

@@ -2,7 +2,8 @@
 
 use futures_util::FutureExt;
 use harness_model::{
-    ActiveState, CallId, Event, EventBody, Stream, SubState, UnitChange, UnitId, UnitKind, UnitResult,
+    ActiveState, CallId, Event, EventBody, Stream, SubState, UnitChange, UnitId, UnitKind,
+    UnitResult,
 };
 use harness_publish::Subscription;
 

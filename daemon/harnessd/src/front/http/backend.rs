@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use futures_util::{future::BoxFuture, stream::BoxStream};
 use harness_model::{
     CallContext, CallQuery, CallRecord, CallRequest, Event, HarnessStatus, Invocation, Outcome,
-    OutputChunk, Page, Refusal, Stream, TaskQuery, TaskStatus, Tool, UnitId, UnitQuery,
-    UnitStatus, Wake, WakeId,
+    OutputChunk, Page, Refusal, Stream, TaskQuery, TaskStatus, Tool, UnitId, UnitQuery, UnitStatus,
+    Wake, WakeId,
 };
 
 /// An answer that is on its way. Dropping it takes the question back: the client is gone.

@@ -51,7 +51,8 @@ impl RequestBody for Input {
     }
 
     fn document(_: &mut SchemaGenerator) -> Option<Value> {
-        let schema = json!({ "type": "object", "description": "The input, as the tool's schema has it." });
+        let schema =
+            json!({ "type": "object", "description": "The input, as the tool's schema has it." });
         Some(json!({ "required": false, "content": { "application/json": { "schema": schema } } }))
     }
 }
