@@ -3,13 +3,13 @@
 //! One folder a subject, one behaviour a function; the names are sentences.
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     reason = "a test that cannot go on fails by panicking"
 )]
 
 mod bash;
 mod crash;
 mod ctl;
+mod gate;
 mod http;
 mod mcp;
 mod wakes;
@@ -22,6 +22,7 @@ fn main() {
         bash::trials(),
         crash::trials(),
         ctl::trials(),
+        gate::trials(),
         http::trials(),
         mcp::trials(),
         wakes::trials(),

@@ -14,6 +14,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "one table of inputs")]
 fn every_wrong_input_is_refused_with_the_signature_and_starts_nothing() {
     let harness = Harness::start();
     let mut session = harness.mcp(Some("bash"));

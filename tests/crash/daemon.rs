@@ -130,7 +130,8 @@ fn twenty_crashes_under_fifty_tasks_lose_nothing_and_run_nothing_twice() {
         harness.start_daemon();
     }
     let mut session = harness.mcp(Some("bash"));
-    let whole: String = (1..=1000).map(|line| format!("{line}\n")).collect();
+    let whole: Vec<String> = (1..=1000).map(|line| format!("{line}\n")).collect();
+    let whole = whole.concat();
     for (id, (number, code)) in &expected {
         let mut status = session.ok("status", &json!({"id": id, "wait_seconds": 30}));
         while status["status"] == "running" {

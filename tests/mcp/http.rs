@@ -43,7 +43,8 @@ pub(crate) fn config(harness_path: &std::path::Path, port: u16) -> String {
         .unwrap();
     file.write_all(TOKEN.as_bytes()).unwrap();
     format!(
-        "tool_groups = [\"wakes\"]\n[mcp_http]\nlisten = \"127.0.0.1:{port}\"\ntoken_file = {token:?}\n"
+        "tool_groups = [\"wakes\"]\n[mcp_http]\nlisten = \"127.0.0.1:{port}\"\ntoken_file = \"{}\"\n",
+        token.display()
     )
 }
 

@@ -9,9 +9,11 @@
 )]
 
 pub mod binaries;
+pub mod clients;
 pub mod command;
 pub mod event;
 pub mod harness;
 pub mod http;
 pub mod mcp;
+pub mod relay;
 pub mod trial;

@@ -23,12 +23,12 @@ if [ -n "$missing" ]; then
   fi
 fi
 
-# A stamp for each set, so that a second run asks no registry.
+# A stamp for the set that is there, so that a second run asks no registry.
 stamp() { cat "$@" | cksum | tr ' ' -; }
 
 python=$(stamp "$here/requirements.txt")
 if [ ! -e "$tools/python-$python" ] && command -v python3 >/dev/null 2>&1; then
-  rm -rf "$tools/venv"
+  rm -rf "$tools/venv" "$tools"/python-*
   if python3 -m venv "$tools/venv" && "$tools/venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt"; then
     touch "$tools/python-$python"
   else
@@ -38,7 +38,7 @@ fi
 
 node=$(stamp "$here/package.json")
 if [ ! -e "$tools/node-$node" ] && command -v npm >/dev/null 2>&1; then
-  rm -rf "$tools/node_modules"
+  rm -rf "$tools/node_modules" "$tools"/node-*
   cp "$here/package.json" "$tools/package.json"
   if (cd "$tools" && npm install --no-package-lock --no-audit --no-fund --silent); then
     touch "$tools/node-$node"

@@ -194,7 +194,7 @@ fn many_wakes_at_once_are_one_turn() {
 }
 
 /// Waits, by the events of units, until every wake is acknowledged.
-fn until_no_wake_is_due(harness: &Harness) {
+pub(crate) fn until_no_wake_is_due(harness: &Harness) {
     let deadline = std::time::Instant::now() + PATIENCE;
     while harness.get("/v1/status")["wakes"] != 0 {
         assert!(std::time::Instant::now() < deadline, "wakes are still due");

@@ -6,8 +6,9 @@ use std::{
 };
 
 use harness_model::{
-    CallId, CallQuery, CallRecord, HarnessStatus, Invocation, OutputChunk, Page, RunInput, Signal,
-    Stream, TaskQuery, TaskStatus, Tool, ToolOutput, UnitId, UnitQuery, UnitStatus, Wake, WakeId,
+    Answer, Approval, ApprovalId, CallId, CallQuery, CallRecord, Explanation, HarnessStatus,
+    Invocation, OutputChunk, Page, RunInput, Signal, Standing, Stream, TaskQuery, TaskStatus, Tool,
+    ToolOutput, UnitId, UnitQuery, UnitStatus, Wake, WakeId,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -21,6 +22,15 @@ use crate::{
 
 /// The longest wait of one request; the harness clamps longer ones.
 const LONGEST_WAIT: Duration = Duration::from_mins(5);
+
+/// What became of questions that were answered together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Answers {
+    /// Those that were open and have the answer now.
+    pub answered: Vec<Approval>,
+    /// Why the others have not, one for each.
+    pub refused: Vec<String>,
+}
 
 /// A harness's control socket. Each request has a connection of its own.
 #[derive(Debug, Clone)]
@@ -229,6 +239,38 @@ impl Client {
         let answer: Acknowledged =
             send(&self.socket, Ask::post("/v1/wakes/ack", Some(body))).await?;
         Ok(answer.acknowledged)
+    }
+
+    /// Questions that wait for a person's answer, oldest first; with `all` the newest ones, whatever
+    /// became of them.
+    pub async fn approvals(&self, all: bool) -> Result<Vec<Approval>> {
+        let query = json!({ "all": all });
+        send(&self.socket, Ask::get(target("/v1/approvals", &query))).await
+    }
+
+    /// Answers questions; what became of each.
+    pub async fn answer(&self, ids: &[ApprovalId], answer: Answer) -> Result<Answers> {
+        let answers = json!({ "ids": ids, "answer": answer });
+        let body = body("POST /v1/approvals/answer", &answers)?;
+        send(&self.socket, Ask::post("/v1/approvals/answer", Some(body))).await
+    }
+
+    /// Answers that hold for calls to come.
+    pub async fn standing(&self) -> Result<Vec<Standing>> {
+        send(&self.socket, Ask::get("/v1/approvals/standing")).await
+    }
+
+    /// Takes one of them back; what still stands.
+    pub async fn revoke(&self, id: i64) -> Result<Vec<Standing>> {
+        let body = body("POST /v1/approvals/revoke", &json!({ "id": id }))?;
+        send(&self.socket, Ask::post("/v1/approvals/revoke", Some(body))).await
+    }
+
+    /// Which rules decide about a call; runs nothing.
+    pub async fn explain(&self, tool: &str, input: &Map<String, Value>) -> Result<Explanation> {
+        let call = json!({ "tool": tool, "input": input });
+        let body = body("POST /v1/explain", &call)?;
+        send(&self.socket, Ask::post("/v1/explain", Some(body))).await
     }
 
     /// Calls of tools, newest first.

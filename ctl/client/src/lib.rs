@@ -13,7 +13,7 @@ mod sse;
 mod subscription;
 mod transport;
 
-pub use client::Client;
+pub use client::{Answers, Client};
 pub use error::{Error, Result};
 pub use events::{EventMessage, Events};
 pub use follow::Follow;

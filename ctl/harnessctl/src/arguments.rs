@@ -7,8 +7,8 @@ use harness_client::Selector;
 
 use crate::{
     command::{
-        call, calls, events, list, mcp, mcp_config, output, reload, restart, run, shell, signal,
-        status, stop, tools, units, wait, wakes,
+        answer, approvals, call, calls, events, explain, list, mcp, mcp_config, output, reload,
+        restart, run, shell, signal, status, stop, tools, units, wait, wakes,
     },
     exit::HELP,
 };
@@ -75,6 +75,12 @@ pub(crate) enum Command {
     Tools(tools::Arguments),
     Call(call::Arguments),
     Calls(calls::Arguments),
+    Approvals(approvals::Arguments),
+    /// Answer calls that wait for you with yes
+    Approve(answer::Arguments),
+    /// Answer calls that wait for you with no
+    Reject(answer::Arguments),
+    Explain(explain::Arguments),
     Reload(reload::Arguments),
     Mcp(mcp::Arguments),
     McpConfig(mcp_config::Arguments),

@@ -22,6 +22,8 @@ pub(crate) enum Error {
     UnitKeys { source: serde_json::Error },
     #[error("--unit: {0}")]
     UnitPolicy(#[from] SettingsError),
+    #[error("the input is not a JSON object: {source}")]
+    Input { source: serde_json::Error },
     #[error("--env {name}: there is no such variable here to pass on; set one with {name}=VALUE")]
     NoVariable { name: String },
     #[error(
@@ -44,6 +46,7 @@ impl Error {
             | Self::UnitSyntax { .. }
             | Self::UnitKeys { .. }
             | Self::UnitPolicy(_)
+            | Self::Input { .. }
             | Self::NoVariable { .. }
             | Self::InputSyntax { .. }
             | Self::InputJson { .. }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use harness_model::Scope;
+
 /// The answer for one call. The order is the strictness: the strictest match wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Decision {
@@ -23,39 +25,64 @@ impl fmt::Display for Decision {
     }
 }
 
+/// Why a person is asked, as the card says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// The tool says that it may destroy something.
+    Destructive,
+    /// The tool reaches beyond this machine and does not say that it only reads.
+    OpenWorld,
+    /// The tool does not say that it only reads, and the mode is `protective`.
+    Mutating,
+    /// A rule of the configuration asks.
+    Policy,
+    /// The tool says nothing, and was rated as changing something.
+    RatedChanges,
+}
+
+impl Why {
+    /// The word on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Destructive => "destructive",
+            Self::OpenWorld => "open_world",
+            Self::Mutating => "mutating",
+            Self::Policy => "policy",
+            Self::RatedChanges => "rated_changes",
+        }
+    }
+}
+
 /// One rule that had something to say about the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatchedRule {
-    /// Where the rule stands, such as `tool_groups`.
-    pub layer: &'static str,
+    /// Where the rule stands, such as `tool_groups` or `[tool.shell]`.
+    pub layer: String,
     /// The rule in the words of the configuration.
     pub rule: String,
     /// What it says.
     pub decision: Decision,
+    /// What would change it.
+    pub remedy: String,
 }
 
 /// The whole answer: the decision and every rule that took part in it, in the order of evaluation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evaluation {
-    /// The strictest of the matched rules; `Deny` when none matched.
+    /// The strictest of the matched rules, unless it asks and a person has answered for good; `Deny`
+    /// when none matched.
     pub decision: Decision,
     /// The rules that matched.
     pub matched: Vec<MatchedRule>,
+    /// Why a person is asked.
+    pub why: Option<Why>,
+    /// What an "always" for this call would cover: as much as is shown, and no more.
+    pub scope: Scope,
 }
 
 impl Evaluation {
-    /// The strictest of `matched` decides; without any rule nothing is allowed.
-    #[must_use]
-    pub fn of(matched: Vec<MatchedRule>) -> Self {
-        let decision = matched
-            .iter()
-            .map(|rule| rule.decision)
-            .max()
-            .unwrap_or(Decision::Deny);
-        Self { decision, matched }
-    }
-
-    /// The rule that decided: the first of the strictest.
+    /// The rule that decided: the first of those that say what was decided.
     #[must_use]
     pub fn deciding(&self) -> Option<&MatchedRule> {
         self.matched

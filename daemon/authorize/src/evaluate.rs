@@ -1,89 +1,182 @@
 //! The one function that decides.
 
-use harness_model::{Call, Tool};
+use harness_bashscan::Pattern;
+use harness_model::{Call, Scope, Tool};
 
-use crate::{Decision, Evaluation, MatchedRule, Policy};
+use crate::{
+    ApprovalMode, Decision, Evaluation, Grants, MatchedRule, Mode, Policy, ToolRule, Why,
+    shell::Script,
+};
 
-/// Whether `call` of `tool` may run under `policy`.
+/// Whether `call` of `tool` may run under `policy`, given what a person has answered for good.
+///
+/// `rated_changes` is the rater's word on a tool that says nothing of itself; it only ever adds a question.
 #[must_use]
-pub fn authorize(policy: &Policy, tool: &Tool, _call: &Call) -> Evaluation {
-    let decision = if policy.has_group(&tool.group) {
-        Decision::Allow
+pub fn authorize(
+    policy: &Policy,
+    tool: &Tool,
+    call: &Call,
+    grants: &Grants,
+    rated_changes: bool,
+) -> Evaluation {
+    let script = Script::of(tool, call, &policy.workspace);
+    let scope = script.as_ref().map_or(Scope::Tool, Script::scope);
+    let mut found = Found::default();
+    if !policy.has_group(&tool.group) {
+        found.push(
+            "tool_groups",
+            tool.group.clone(),
+            Decision::Deny,
+            "add the group to tool_groups",
+        );
+    } else if let Some(rule) = policy.rule_for(tool) {
+        by_rule(rule, script.as_ref(), &mut found);
+    } else if tool.group == "bash" {
+        found.push(
+            "built-in",
+            "bash is allowed where no rule names it".to_owned(),
+            Decision::Allow,
+            "set [tool.run] mode",
+        );
     } else {
-        Decision::Deny
-    };
-    Evaluation::of(vec![MatchedRule {
-        layer: "tool_groups",
-        rule: tool.group.clone(),
+        by_annotations(policy.approval, tool, rated_changes, &mut found);
+    }
+    if let Some(no) = grants.rejection(tool, script.as_ref()) {
+        let remedy = "revoke it with `harnessctl approvals revoke`";
+        found.push(
+            "standing rejection",
+            no.id.to_string(),
+            Decision::Deny,
+            remedy,
+        );
+    }
+    let mut decision = found.strictest();
+    if decision == Decision::Ask
+        && let Some(yes) = grants.approval(tool, script.as_ref())
+    {
+        let remedy = "revoke it with `harnessctl approvals revoke`";
+        found.push(
+            "standing approval",
+            yes.id.to_string(),
+            Decision::Allow,
+            remedy,
+        );
+        decision = Decision::Allow;
+    }
+    Evaluation {
         decision,
-    }])
+        why: found.why.filter(|_| decision == Decision::Ask),
+        matched: found.rules,
+        scope,
+    }
+}
+
+#[derive(Default)]
+struct Found {
+    rules: Vec<MatchedRule>,
+    why: Option<Why>,
+}
+
+impl Found {
+    fn push(&mut self, layer: &str, rule: String, decision: Decision, remedy: &str) {
+        self.rules.push(MatchedRule {
+            layer: layer.to_owned(),
+            rule,
+            decision,
+            remedy: remedy.to_owned(),
+        });
+    }
+
+    fn ask(&mut self, layer: &str, rule: String, why: Why, remedy: &str) {
+        self.why.get_or_insert(why);
+        self.push(layer, rule, Decision::Ask, remedy);
+    }
+
+    /// Without any rule nothing is allowed.
+    fn strictest(&self) -> Decision {
+        self.rules
+            .iter()
+            .map(|rule| rule.decision)
+            .max()
+            .unwrap_or(Decision::Deny)
+    }
+}
+
+fn by_rule(rule: &ToolRule, script: Option<&Script<'_>>, found: &mut Found) {
+    let layer = format!("[tool.{}]", rule.name);
+    let mode = format!("mode = {:?}", rule.mode.as_str());
+    match rule.mode {
+        Mode::Off => found.push(&layer, mode, Decision::Deny, "change its mode"),
+        Mode::Allow => found.push(&layer, mode, Decision::Allow, "change its mode"),
+        Mode::Ask => found.ask(
+            &layer,
+            mode,
+            Why::Policy,
+            "answer with allow_always, or change its mode",
+        ),
+        Mode::Allowlist => {
+            let patterns: Vec<Pattern> = rule
+                .allowlist
+                .iter()
+                .map(|(_, pattern)| pattern.clone())
+                .collect();
+            match script.map(|script| script.judge(&patterns)) {
+                Some(Ok(())) => found.push(
+                    &layer,
+                    "allowlist".to_owned(),
+                    Decision::Allow,
+                    "change the allowlist",
+                ),
+                Some(Err(reason)) => {
+                    found.ask(
+                        &layer,
+                        format!("allowlist: {reason}"),
+                        Why::Policy,
+                        "add a pattern to the allowlist",
+                    );
+                }
+                None => {
+                    let rule = "allowlist: the tool takes no command".to_owned();
+                    found.ask(
+                        &layer,
+                        rule,
+                        Why::Policy,
+                        "an allowlist is for shells: set another mode",
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn by_annotations(mode: ApprovalMode, tool: &Tool, rated_changes: bool, found: &mut Found) {
+    let says = &tool.annotations;
+    let reads = says.read_only_hint == Some(true);
+    let why = match mode {
+        ApprovalMode::Off => None,
+        ApprovalMode::Protective => (!reads).then_some(Why::Mutating),
+        ApprovalMode::Normal if reads => None,
+        ApprovalMode::Normal if says.destructive_hint == Some(true) => Some(Why::Destructive),
+        ApprovalMode::Normal if says.open_world_hint == Some(true) => Some(Why::OpenWorld),
+        ApprovalMode::Normal => rated_changes.then_some(Why::RatedChanges),
+    };
+    let rule = match mode {
+        ApprovalMode::Off => "mode = \"off\"",
+        ApprovalMode::Normal => "mode = \"normal\"",
+        ApprovalMode::Protective => "mode = \"protective\"",
+    };
+    let remedy = format!("set [tool.{}__{}] mode", tool.group, tool.name);
+    match why {
+        None => found.push("[approval]", rule.to_owned(), Decision::Allow, &remedy),
+        Some(why) => found.ask(
+            "[approval]",
+            format!("{rule}: the tool is {}", why.as_str()),
+            why,
+            &remedy,
+        ),
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use harness_model::{Annotations, CallId, Timestamp};
-    use serde_json::{Map, json};
-
-    use super::*;
-
-    fn evaluate(groups: &[&str], group: &str) -> Evaluation {
-        let tool = Tool {
-            group: group.to_owned(),
-            name: "x".to_owned(),
-            title: None,
-            description: String::new(),
-            input_schema: json!({"type": "object"}),
-            output_schema: None,
-            annotations: Annotations::default(),
-            direct: true,
-        };
-        let call = Call {
-            id: CallId::generate(),
-            group: group.to_owned(),
-            tool: "x".to_owned(),
-            input: Map::new(),
-            started_at: Timestamp::default(),
-        };
-        authorize(&Policy::of_groups(groups.iter().copied()), &tool, &call)
-    }
-
-    #[test]
-    fn a_tool_of_a_group_that_is_switched_on_is_allowed() {
-        assert_eq!(evaluate(&["wakes"], "wakes").decision, Decision::Allow);
-    }
-
-    #[test]
-    fn a_tool_of_a_group_that_is_switched_off_is_denied_and_the_rule_is_named() {
-        let evaluation = evaluate(&[], "wakes");
-        assert_eq!(evaluation.decision, Decision::Deny);
-        assert_eq!(
-            evaluation.deciding().map(|rule| rule.rule.as_str()),
-            Some("wakes")
-        );
-    }
-
-    #[test]
-    fn bash_cannot_be_switched_off() {
-        assert_eq!(evaluate(&[], "bash").decision, Decision::Allow);
-    }
-
-    #[test]
-    fn without_any_rule_nothing_is_allowed() {
-        assert_eq!(Evaluation::of(Vec::new()).decision, Decision::Deny);
-    }
-
-    #[test]
-    fn the_strictest_rule_wins_whatever_its_place() {
-        let rule = |decision| MatchedRule {
-            layer: "test",
-            rule: String::new(),
-            decision,
-        };
-        let evaluation = Evaluation::of(vec![
-            rule(Decision::Ask),
-            rule(Decision::Deny),
-            rule(Decision::Allow),
-        ]);
-        assert_eq!(evaluation.decision, Decision::Deny);
-    }
-}
+#[path = "evaluate_tests.rs"]
+mod tests;

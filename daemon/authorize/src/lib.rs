@@ -1,12 +1,16 @@
-//! A yes or a no: pure functions of policy, tool and call.
+//! A yes, a no, or a question: pure functions of policy, tool, call and grants.
 //!
 //! Nothing here has a clock, a disk or a runtime. What a person granted comes in as a value, and what
-//! comes out says which rules matched, so that a refusal can be explained and undone.
+//! comes out says which rules matched, so that a decision can be explained and undone.
 
 mod decision;
 mod evaluate;
+mod grant;
+mod name;
 mod policy;
+mod shell;
 
-pub use decision::{Decision, Evaluation, MatchedRule};
+pub use decision::{Decision, Evaluation, MatchedRule, Why};
 pub use evaluate::authorize;
-pub use policy::Policy;
+pub use grant::Grants;
+pub use policy::{ApprovalMode, Mode, Policy, RuleError, ToolRule};

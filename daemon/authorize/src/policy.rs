@@ -1,14 +1,106 @@
 //! What the configuration allows.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::PathBuf};
+
+use harness_bashscan::{Pattern, PatternError};
+use harness_model::Tool;
+
+use crate::name::closeness;
 
 /// The tool groups that never can be switched off.
 const ALWAYS: [&str; 1] = ["bash"];
 
+/// What the gate does with a call of a tool (`[tool.NAME] mode`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// It is refused.
+    Off,
+    /// A person is asked.
+    Ask,
+    /// What matches the allowlist runs, a person is asked about the rest.
+    Allowlist,
+    /// It runs.
+    Allow,
+}
+
+impl Mode {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Ask => "ask",
+            Self::Allowlist => "allowlist",
+            Self::Allow => "allow",
+        }
+    }
+}
+
+/// When a person is asked about a tool that no rule names (`[approval] mode`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ApprovalMode {
+    /// Never.
+    Off,
+    /// Before what may destroy, what reaches beyond this machine and does not only read, and what was
+    /// rated as changing something.
+    #[default]
+    Normal,
+    /// Before all but what is declared to only read.
+    Protective,
+}
+
+/// One `[tool.NAME]`.
+#[derive(Debug, Clone)]
+pub struct ToolRule {
+    /// A tool's name, `GROUP__TOOL`, or a glob over either.
+    pub name: String,
+    /// What the gate does.
+    pub mode: Mode,
+    pub(crate) allowlist: Vec<(String, Pattern)>,
+}
+
+/// An entry of an allowlist that is no pattern.
+#[derive(Debug, thiserror::Error)]
+#[error("[tool.{tool}] allowlist: {entry:?} is not a pattern: {source}")]
+pub struct RuleError {
+    /// The rule.
+    pub tool: String,
+    /// The entry.
+    pub entry: String,
+    /// What is wrong with it.
+    pub source: PatternError,
+}
+
+impl ToolRule {
+    /// A rule with its allowlist parsed.
+    ///
+    /// # Errors
+    /// An entry that is no pattern.
+    pub fn new(name: &str, mode: Mode, allowlist: &[String]) -> Result<Self, RuleError> {
+        let parse = |entry: &String| match Pattern::parse(entry) {
+            Ok(pattern) => Ok((entry.clone(), pattern)),
+            Err(source) => Err(RuleError {
+                tool: name.to_owned(),
+                entry: entry.clone(),
+                source,
+            }),
+        };
+        let allowlist = allowlist.iter().map(parse).collect::<Result<_, _>>()?;
+        Ok(Self {
+            name: name.to_owned(),
+            mode,
+            allowlist,
+        })
+    }
+}
+
 /// The policy of one harness.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Policy {
     groups: BTreeSet<String>,
+    rules: Vec<ToolRule>,
+    /// When a person is asked about a tool that no rule names.
+    pub approval: ApprovalMode,
+    /// The directory below which an allowlisted command may write; absolute.
+    pub workspace: PathBuf,
 }
 
 impl Policy {
@@ -18,12 +110,31 @@ impl Policy {
         let always = ALWAYS.into_iter().map(str::to_owned);
         Self {
             groups: groups.into_iter().map(Into::into).chain(always).collect(),
+            ..Self::default()
         }
+    }
+
+    /// The same with rules for tools.
+    #[must_use]
+    pub fn with_rules(mut self, rules: Vec<ToolRule>) -> Self {
+        self.rules = rules;
+        self
     }
 
     /// Whether the group is switched on.
     #[must_use]
     pub fn has_group(&self, group: &str) -> bool {
         self.groups.contains(group)
+    }
+
+    /// The rule that names the tool most closely.
+    pub(crate) fn rule_for(&self, tool: &Tool) -> Option<&ToolRule> {
+        let named = self
+            .rules
+            .iter()
+            .filter_map(|rule| Some((closeness(&rule.name, tool)?, rule)));
+        named
+            .max_by_key(|(closeness, _)| *closeness)
+            .map(|(_, rule)| rule)
     }
 }

@@ -1,17 +1,17 @@
 //! The way of one call: resolve, validate, authorize, record, execute, record, publish.
 
-use std::{sync::Arc, time::Instant};
+use std::{path::PathBuf, sync::Arc, time::Instant};
 
 use harness_authorize::{Decision, Evaluation, authorize};
 use harness_model::{
     Call, CallContext, CallId, CallRecord, CallRequest, CallState, ErrorCode, EventBody, Outcome,
-    Refusal, Timestamp,
+    Refusal, Timestamp, Tool,
 };
 use harness_publish::Bus;
 use harness_record::{Record, excerpt};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::{catalogue::Entry, harness::Harness, redact::Redactor};
+use crate::{approvals::Admission, catalogue::Entry, harness::Harness, redact::Redactor};
 
 impl Harness {
     /// Carries a call through, or records why it is not `admissible`; for [`Harness::call`] alone.
@@ -24,7 +24,7 @@ impl Harness {
         let opening = Opening::now(&request, &context, self.redactor());
         let admitted = admissible.and_then(|()| self.admit(request, &opening));
         let open = self.begin(opening, &admitted).await?;
-        let outcome = match admitted {
+        let outcome = match self.answered(admitted, &context).await {
             Ok((entry, call)) => entry.group.execute(&call, &context).await,
             Err(refusal) => Err(refusal),
         };
@@ -33,11 +33,7 @@ impl Harness {
     }
 
     /// Which tool is meant, whether the input fits it, and whether it may run.
-    fn admit(
-        &self,
-        request: CallRequest,
-        opening: &Opening,
-    ) -> Result<(Arc<Entry>, Call), Refusal> {
+    fn admit(&self, request: CallRequest, opening: &Opening) -> Result<Admission, Refusal> {
         let entry = self.catalogue().resolve(&request)?;
         let input = entry.validate(request.input)?;
         let input = entry.group.prepare(&entry.tool.name, input)?;
@@ -48,11 +44,49 @@ impl Harness {
             input,
             started_at: opening.record.started_at,
         };
-        permit(
-            &authorize(&self.in_force().policy, &entry.tool, &call),
-            &call,
-        )?;
-        Ok((entry, call))
+        let evaluation = self.evaluate(&entry.tool, &call);
+        let question = match evaluation.decision {
+            Decision::Allow => None,
+            Decision::Ask => Some(evaluation),
+            Decision::Deny => return Err(denied(&evaluation, &call)),
+        };
+        Ok(Admission {
+            entry,
+            call,
+            question,
+        })
+    }
+
+    /// What the rules and the answers for good say about a call.
+    pub(crate) fn evaluate(&self, tool: &Tool, call: &Call) -> Evaluation {
+        let grants = self.approvals().grants();
+        authorize(&self.in_force().policy, tool, call, &grants, false)
+    }
+
+    /// Lets the call through, once a person has said yes if one has to.
+    async fn answered(
+        &self,
+        admitted: Admitted,
+        context: &CallContext,
+    ) -> Result<(Arc<Entry>, Call), Refusal> {
+        let admission = admitted?;
+        if let Some(evaluation) = &admission.question {
+            let cwd = self.cwd_of(&admission.call);
+            let patience = self.patience();
+            self.approvals()
+                .ask(&admission.call, evaluation, cwd, context, patience)
+                .await?;
+        }
+        Ok((admission.entry, admission.call))
+    }
+
+    /// Where a call works: the workspace, or what it says relative to it.
+    fn cwd_of(&self, call: &Call) -> String {
+        let workspace = &self.in_force().loaded.workspace;
+        let cwd = call.input.get("cwd").and_then(Value::as_str);
+        let cwd = cwd.map_or_else(|| workspace.clone(), |cwd| workspace.join(cwd));
+        // Without the `.` that stands for the workspace itself.
+        cwd.components().collect::<PathBuf>().display().to_string()
     }
 
     /// Writes the call down before it runs.
@@ -60,14 +94,14 @@ impl Harness {
     /// A record that cannot be written (a full disk) refuses what could do harm; looking at a task and
     /// ending one go on, or nobody could end what fills the disk.
     async fn begin(&self, mut opening: Opening, admitted: &Admitted) -> Result<OpenCall, Refusal> {
-        if let Ok((entry, call)) = admitted {
+        if let Ok(Admission { entry, call, .. }) = admitted {
             opening.record.group.clone_from(&entry.tool.group);
             opening.record.tool.clone_from(&entry.tool.name);
             opening.record.input = recorded(&call.input, self.redactor());
         }
         let written = self.record().call_begin(opening.record.clone()).await;
         if let Err(error) = &written {
-            let harmless = matches!(admitted, Ok((entry, _)) if entry.tool.annotations.destructive_hint == Some(false)
+            let harmless = matches!(admitted, Ok(Admission { entry, .. }) if entry.tool.annotations.destructive_hint == Some(false)
                 || entry.tool.annotations.read_only_hint == Some(true));
             if !harmless {
                 let message = format!("the call cannot be recorded, so it is not made: {error}");
@@ -94,30 +128,20 @@ impl Harness {
     }
 }
 
-type Admitted = Result<(Arc<Entry>, Call), Refusal>;
+type Admitted = Result<Admission, Refusal>;
 
-/// The evaluation as a yes, or as the refusal that names the rule.
-fn permit(evaluation: &Evaluation, call: &Call) -> Result<(), Refusal> {
-    let rule = evaluation
-        .deciding()
-        .map_or("no rule allows it", |rule| rule.layer);
-    match evaluation.decision {
-        Decision::Allow => Ok(()),
-        Decision::Ask => {
-            let message = format!(
-                "{}/{} needs a person's answer ({rule})",
-                call.group, call.tool
-            );
-            Err(Refusal::new(ErrorCode::NeedsApproval, message))
-        }
-        Decision::Deny => {
-            let message = format!(
-                "{}/{} is switched off ({rule}): add the group to tool_groups",
-                call.group, call.tool
-            );
-            Err(Refusal::new(ErrorCode::Denied, message))
-        }
+/// The refusal names the rule and what would change it.
+fn denied(evaluation: &Evaluation, call: &Call) -> Refusal {
+    let (rule, remedy) = evaluation.deciding().map_or_else(
+        || (String::new(), String::new()),
+        |rule| (format!("{} {}", rule.layer, rule.rule), rule.remedy.clone()),
+    );
+    let message = format!("{}/{} is refused ({rule}): {remedy}", call.group, call.tool);
+    let refusal = Refusal::new(ErrorCode::Denied, message);
+    if call.group == "shell" {
+        return refusal.with_details(json!({ "code": "ETOOL_DISABLED" }));
     }
+    refusal
 }
 
 /// An input as the record and the events have it: without secrets, and cut when it is long.

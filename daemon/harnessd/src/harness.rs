@@ -3,7 +3,7 @@
 use std::{
     path::PathBuf,
     sync::{Arc, PoisonError, RwLock},
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 use harness_authorize::Policy;
@@ -22,12 +22,15 @@ use harness_supervise::{Engine, Spawner};
 use tokio::sync::broadcast;
 
 use crate::{
-    catalogue::{Catalogue, SchemaError},
+    approvals::{Approvals, Patience},
+    catalogue::Catalogue,
     config::{ChildEnvironment, Loaded, Places, VariableMap},
+    daemon::Fatal,
     journal::RecordJournal,
     keeper::KeeperHandle,
     limits::Repetition,
     live::BusOutput,
+    policy,
     redact::Redactor,
     sessions::Sessions,
     store::RecordStore,
@@ -62,6 +65,7 @@ pub struct Harness {
     bus: Bus,
     wakes: Arc<WakeRoom>,
     engine: Engine,
+    approvals: Arc<Approvals>,
     catalogue: Arc<Catalogue>,
     bash: Arc<Bash>,
     shell: Arc<Shell>,
@@ -75,13 +79,13 @@ pub struct Harness {
 
 impl Harness {
     /// Wires the rooms over an open record and a connected keeper.
-    pub(crate) fn new(
+    pub(crate) async fn new(
         places: Places,
         loaded: Loaded,
         variables: VariableMap,
         record: Record,
         keeper: KeeperHandle,
-    ) -> Result<Arc<Self>, SchemaError> {
+    ) -> Result<Arc<Self>, Fatal> {
         let redactor = Redactor::default();
         redactor.configure(&loaded, &variables);
         let filter = redactor.clone();
@@ -108,6 +112,7 @@ impl Harness {
             shell_settings(&places, &in_force),
         ));
         let wake_tools = Arc::new(Wakes::new(wakes.clone()));
+        let approvals = Approvals::open(record.clone(), bus.clone(), redactor.clone()).await?;
         let groups: Vec<Arc<dyn ToolGroup>> = vec![bash.clone(), shell.clone(), wake_tools.clone()];
         Ok(Arc::new(Self {
             places,
@@ -120,6 +125,7 @@ impl Harness {
             bus,
             wakes,
             engine,
+            approvals,
             catalogue: Arc::new(Catalogue::of(groups)?),
             bash,
             shell,
@@ -190,6 +196,22 @@ impl Harness {
         &self.catalogue
     }
 
+    pub(crate) fn approvals(&self) -> &Arc<Approvals> {
+        &self.approvals
+    }
+
+    /// How long a question stands, and a call is held for it.
+    pub(crate) fn patience(&self) -> Patience {
+        let in_force = self.in_force();
+        let approval = &in_force.loaded.config.approval;
+        // Without an end a question would stand for a year.
+        let longest = Duration::from_hours(24 * 365);
+        Patience {
+            timeout: approval.timeout_sec.finite().unwrap_or(longest),
+            hold: approval.hold_sec.finite().unwrap_or(longest),
+        }
+    }
+
     pub(crate) fn bash(&self) -> &Arc<Bash> {
         &self.bash
     }
@@ -228,7 +250,7 @@ impl Harness {
 impl InForce {
     fn of(loaded: Loaded, variables: &VariableMap) -> Self {
         Self {
-            policy: Policy::of_groups(loaded.config.tool_groups.iter().cloned()),
+            policy: policy::of(&loaded),
             environment: ChildEnvironment::new(variables, &loaded.config.environment, None),
             loaded,
         }

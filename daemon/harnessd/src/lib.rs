@@ -1,16 +1,19 @@
 //! The tool harness of one AI agent: wiring of the rooms, and its fronts.
 
+mod approvals;
 mod call;
 mod catalogue;
 pub mod cli;
 pub mod config;
 pub mod daemon;
+mod explain;
 pub mod front;
 mod harness;
 mod journal;
 pub mod keeper;
 mod limits;
 mod live;
+mod policy;
 mod recover;
 mod redact;
 mod reload;

@@ -9,7 +9,8 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-use harness_model::{EventBody, NewUnit, REDACTED, Transition};
+use harness_model::{EventBody, NewUnit, Question, REDACTED, Transition};
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -89,17 +90,27 @@ impl Redactor {
 
     /// Takes secrets out of an event.
     pub(crate) fn event(&self, body: &mut EventBody) {
+        self.within(body);
+    }
+
+    /// Takes secrets out of a question on its way to the record and to the person. Its digest is that of the call as it
+    /// is; an answer for good about a text with a secret in it covers nothing, and is asked for again.
+    pub(crate) fn question(&self, question: &mut Question) {
+        self.within(&mut question.approval);
+    }
+
+    fn within<T: Serialize + DeserializeOwned>(&self, noun: &mut T) {
         if self.needles().is_empty() {
             return;
         }
-        let Ok(mut value) = serde_json::to_value(&*body) else {
+        let Ok(mut value) = serde_json::to_value(&*noun) else {
             return;
         };
         if self.value(&mut value) {
             match serde_json::from_value(value) {
-                Ok(clean) => *body = clean,
+                Ok(clean) => *noun = clean,
                 Err(error) => {
-                    tracing::error!(%error, "a secret equals a word of an event and stays in it")
+                    tracing::error!(%error, "a secret is also a word of the harness's own, and stays");
                 }
             }
         }

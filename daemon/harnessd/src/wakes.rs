@@ -2,7 +2,7 @@
 
 use futures_util::future::BoxFuture;
 use harness_execute::store::WakeStore;
-use harness_model::{ErrorCode, EventBody, Refusal, Wake, WakeId};
+use harness_model::{ErrorCode, EventBody, Refusal, UnitId, Wake, WakeId};
 use harness_publish::{Bus, WakeBell};
 use harness_record::Record;
 use tokio::sync::broadcast;
@@ -34,6 +34,11 @@ impl WakeRoom {
         // No session is connected: the wake stays due.
         let _listeners = self.sessions.send(wake);
         self.bell.ring();
+    }
+
+    /// Somebody has the end of this unit in hand: its wakes are acknowledged.
+    pub(crate) fn end_is_known(&self, unit: UnitId) {
+        self.record.wakes_ack_of(unit);
     }
 
     /// Each wake as it becomes due, for connected sessions.

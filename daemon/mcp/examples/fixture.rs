@@ -6,7 +6,8 @@
 //! fixture http ADDRESS TOKEN|--open
 //! ```
 //!
-//! `--open` lets requests without a token in, for clients that cannot send one.
+//! `--open` lets requests without a token in, for clients that cannot send one. What listens on
+//! ADDRESS says so in one line on stdout: the port of `127.0.0.1:0` is in it.
 
 #[path = "../tests/front/backend.rs"]
 #[expect(dead_code, reason = "the tests use all of it")]
@@ -42,14 +43,24 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
                 request.headers_mut().insert("authorization", bearer);
                 next.run(request).await
             };
-            let listener = tokio::net::TcpListener::bind(address).await?;
+            let listener = listen(address).await?;
             axum::serve(listener, router.layer(axum::middleware::from_fn(open))).await?;
         }
         ["http", address, token] => {
-            let listener = tokio::net::TcpListener::bind(address).await?;
+            let listener = listen(address).await?;
             axum::serve(listener, server.router(Token::new(token)?)).await?;
         }
         _ => return Err("usage: fixture stdio | unix PATH | http ADDRESS TOKEN|--open".into()),
     }
     Ok(())
+}
+
+#[expect(
+    clippy::print_stdout,
+    reason = "whoever started it reads the port there"
+)]
+async fn listen(address: &str) -> std::io::Result<tokio::net::TcpListener> {
+    let listener = tokio::net::TcpListener::bind(address).await?;
+    println!("{}", listener.local_addr()?);
+    Ok(listener)
 }

@@ -55,6 +55,15 @@ pub struct TaskHandle {
     pub output: Option<ToolOutput>,
 }
 
+/// What came of starting a call as a task.
+#[derive(Debug, Clone)]
+pub enum TaskStart {
+    /// It ended within the time the call waits: its result, as of any other call.
+    Ended(ToolOutput),
+    /// It goes on.
+    Started(TaskHandle),
+}
+
 /// The daemon behind the front. Synchronous functions must not block: they run on the connection's task.
 pub trait Backend: Send + Sync + 'static {
     /// The tools of a view, in the order in which clients list them; refused when there is no such
@@ -79,20 +88,28 @@ pub trait Backend: Send + Sync + 'static {
     /// Whether this call runs as a task, for clients that declare the tasks extension (SEP-2663).
     fn task_of(&self, view: &View, name: &str, input: &Map<String, Value>) -> bool;
 
-    /// Starts such a call. The task outlives the connection.
+    /// Starts such a call, waiting as long as it asks for. The task outlives the connection.
     fn task_start(
         &self,
         view: &View,
         name: &str,
         input: Map<String, Value>,
         context: CallContext,
+    ) -> BoxFuture<'static, Result<TaskStart, Refusal>>;
+
+    /// The task as it is now. An end that the caller learns by it needs no other notice.
+    fn task_get(
+        &self,
+        id: &str,
+        context: CallContext,
     ) -> BoxFuture<'static, Result<TaskHandle, Refusal>>;
 
-    /// The task as it is now.
-    fn task_get(&self, id: &str) -> BoxFuture<'static, Result<TaskHandle, Refusal>>;
-
-    /// Asks the task to end.
-    fn task_cancel(&self, id: &str) -> BoxFuture<'static, Result<TaskHandle, Refusal>>;
+    /// Asks the task to end; resolves when that has begun, which may be long before the end.
+    fn task_cancel(
+        &self,
+        id: &str,
+        context: CallContext,
+    ) -> BoxFuture<'static, Result<(), Refusal>>;
 
     /// A client has introduced itself; `client` is the name it gave, cut to 128 characters.
     fn session_opened(&self, session: &SessionId, client: &str);

@@ -3,7 +3,7 @@
 use std::panic::AssertUnwindSafe;
 
 use futures_util::{FutureExt, future::BoxFuture};
-use harness_model::{CallContext, ErrorCode, Refusal};
+use harness_model::{CallContext, Delivery, ErrorCode, Refusal, ToolOutput};
 use rmcp::{
     ErrorData, RoleServer,
     model::{CallToolRequestParams, CallToolResponse, CreateTaskResult},
@@ -12,7 +12,13 @@ use rmcp::{
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::{connection::Connection, convert, progress::ProgressRelay, task};
+use crate::{
+    backend::TaskStart,
+    connection::{Connection, is_stateless},
+    convert,
+    progress::ProgressRelay,
+    task,
+};
 
 impl Connection {
     /// Runs a call until it has an outcome or the client takes it back, which drops its future.
@@ -31,31 +37,31 @@ impl Connection {
             None => (None, None),
         };
         let call = CallContext {
-            front: self.front(),
-            session: self.session_of(&context),
-            uid: self.uid(),
-            parent: None,
-            call: None,
             progress,
-            delivery: self.delivery_of(&context.id),
+            ..self.call_context(&context)
         };
         let (backend, view) = (self.backend(), self.view());
         let delivery = call.delivery.clone();
         if declares_tasks(&context) && backend.task_of(view, &name, &input) {
             let started = backend.task_start(view, &name, input, call);
             return match finish(started, relay, &context).await? {
-                Ok(handle) => Ok(CreateTaskResult::new(task::summary(&handle)).into()),
+                Ok(TaskStart::Started(handle)) => {
+                    Ok(CreateTaskResult::new(task::summary(&handle)).into())
+                }
+                Ok(TaskStart::Ended(output)) => Ok(self.result(output, &delivery)),
                 Err(refusal) => self.refused(&name, &refusal),
             };
         }
         let called = backend.call(view, &name, input, call);
         match finish(called, relay, &context).await? {
-            Ok(output) => {
-                self.answered(&delivery);
-                Ok(convert::result(output).into())
-            }
+            Ok(output) => Ok(self.result(output, &delivery)),
             Err(refusal) => self.refused(&name, &refusal),
         }
+    }
+
+    fn result(&self, output: ToolOutput, delivery: &Delivery) -> CallToolResponse {
+        self.answered(delivery);
+        convert::result(output).into()
     }
 
     /// A refused call is a result that the model reads; only a tool that this view does not have is
@@ -133,10 +139,13 @@ async fn finish<T>(
     }
 }
 
+/// Whether the answer may be a task. The extension says so per request, with a `resultType` that
+/// sessions do not have: clients that declare it in `initialize` cannot read a task there.
 fn declares_tasks(context: &RequestContext<RoleServer>) -> bool {
-    context
-        .client_capabilities()
-        .is_some_and(|capabilities| capabilities.supports_tasks())
+    is_stateless(context)
+        && context
+            .client_capabilities()
+            .is_some_and(|capabilities| capabilities.supports_tasks())
 }
 
 fn kind(value: &Value) -> &'static str {

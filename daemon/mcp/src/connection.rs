@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use harness_model::{Delivery, Front, Refusal, SessionId};
+use harness_model::{CallContext, Delivery, Front, Refusal, SessionId};
 use rmcp::{RoleServer, model::RequestId, service::RequestContext};
 use tokio::sync::broadcast;
 
@@ -72,14 +72,27 @@ impl Connection {
         self.shared.catalogue().listing(&self.view)
     }
 
-    pub(crate) fn front(&self) -> Front {
+    /// Who asks, without a way for progress.
+    pub(crate) fn call_context(&self, context: &RequestContext<RoleServer>) -> CallContext {
+        CallContext {
+            front: self.front(),
+            session: self.session_of(context),
+            uid: self.uid(),
+            parent: None,
+            call: None,
+            progress: None,
+            delivery: self.delivery_of(&context.id),
+        }
+    }
+
+    fn front(&self) -> Front {
         match self.origin {
             Origin::Stream { .. } => Front::Mcp,
             Origin::Http { .. } => Front::McpHttp,
         }
     }
 
-    pub(crate) fn uid(&self) -> Option<u32> {
+    fn uid(&self) -> Option<u32> {
         match self.origin {
             Origin::Stream { uid, .. } => uid,
             Origin::Http { .. } => None,
@@ -87,7 +100,7 @@ impl Connection {
     }
 
     /// What hangs on the arrival of the answer to a request. What HTTP is handed counts as arrived.
-    pub(crate) fn delivery_of(&self, request: &RequestId) -> Delivery {
+    fn delivery_of(&self, request: &RequestId) -> Delivery {
         let delivery = Delivery::default();
         if let Origin::Stream { deliveries, .. } = &self.origin {
             deliveries.expect(request.clone(), delivery.clone());
@@ -105,7 +118,7 @@ impl Connection {
 
     /// The session a request belongs to. Without `initialize` a stream opens one with its first
     /// call, and HTTP requests that give the same client name share one.
-    pub(crate) fn session_of(&self, context: &RequestContext<RoleServer>) -> SessionId {
+    fn session_of(&self, context: &RequestContext<RoleServer>) -> SessionId {
         if let Some(id) = self.session.id() {
             return id.clone();
         }
@@ -134,4 +147,11 @@ impl Connection {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether the request belongs to the 2026-07-28 protocol or a later one.
+pub(crate) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+    context
+        .protocol_version()
+        .is_some_and(|version| !version.has_initialize())
 }

@@ -1,5 +1,6 @@
 //! The methods of MCP, each a translation.
 
+use harness_model::{CallContext, Delivery};
 #[expect(
     deprecated,
     reason = "SEP-2577 deprecates logging, every session revision has it"
@@ -16,7 +17,10 @@ use rmcp::{
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
 
-use crate::{connection::Connection, convert, notice, request, task};
+use crate::{
+    connection::{Connection, is_stateless},
+    convert, notice, request, task,
+};
 
 /// Tools on one page. More than this many are rare, and many clients do not follow pages.
 const PAGE: usize = 200;
@@ -44,7 +48,9 @@ impl ServerHandler for Connection {
             let message = "this session is initialized; open another connection for another one";
             return Err(ErrorData::invalid_request(message, None));
         }
-        let negotiated = self.negotiate_initialize(&request)?;
+        let mut negotiated = self.negotiate_initialize(&request)?;
+        // The only extension, and sessions have no shape for its answers.
+        negotiated.capabilities.extensions = None;
         self.session().collect_notices();
         self.session().open(&request.client_info.name);
         context.peer.set_peer_info(request);
@@ -129,12 +135,17 @@ impl ServerHandler for Connection {
     async fn get_task(
         &self,
         request: GetTaskParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        let handle = self.backend().task_get(&request.task_id).await;
-        handle
-            .map(task::detailed)
-            .map_err(|refusal| convert::error(&refusal))
+        if !is_stateless(&context) {
+            return Err(request::unknown_method("tasks/get"));
+        }
+        let call = self.call_context(&context);
+        let delivery = call.delivery.clone();
+        let handle = self.backend().task_get(&request.task_id, call).await;
+        let handle = handle.map_err(|refusal| convert::error(&refusal))?;
+        self.answered(&delivery);
+        Ok(task::detailed(handle))
     }
 
     /// No task of this harness asks its client for input, so there is nothing to hand on; an answer
@@ -142,19 +153,31 @@ impl ServerHandler for Connection {
     async fn update_task(
         &self,
         request: UpdateTaskParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let handle = self.backend().task_get(&request.task_id).await;
+        if !is_stateless(&context) {
+            return Err(request::unknown_method("tasks/update"));
+        }
+        // The answer says nothing of the task, so nothing hangs on its arrival.
+        let call = CallContext {
+            delivery: Delivery::default(),
+            ..self.call_context(&context)
+        };
+        let handle = self.backend().task_get(&request.task_id, call).await;
         handle.map(drop).map_err(|refusal| convert::error(&refusal))
     }
 
     async fn cancel_task(
         &self,
         request: CancelTaskParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let handle = self.backend().task_cancel(&request.task_id).await;
-        handle.map(drop).map_err(|refusal| convert::error(&refusal))
+        if !is_stateless(&context) {
+            return Err(request::unknown_method("tasks/cancel"));
+        }
+        let call = self.call_context(&context);
+        let cancelled = self.backend().task_cancel(&request.task_id, call).await;
+        cancelled.map_err(|refusal| convert::error(&refusal))
     }
 
     /// rmcp hands over here what it does not know, and also known methods with wrong parameters.
@@ -183,13 +206,6 @@ impl ServerHandler for Connection {
         }
         Err(request::unreadable(&method, params))
     }
-}
-
-/// Whether the request belongs to the 2026-07-28 protocol or a later one.
-fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
-    context
-        .protocol_version()
-        .is_some_and(|version| !version.has_initialize())
 }
 
 fn capabilities() -> ServerCapabilities {

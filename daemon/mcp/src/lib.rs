@@ -33,7 +33,7 @@ mod session;
 mod stream;
 mod task;
 
-pub use backend::{Backend, Exposed, Notice, TaskHandle, View};
+pub use backend::{Backend, Exposed, Notice, TaskHandle, TaskStart, View};
 pub use error::{Error, Result};
 pub use http::Token;
 pub use server::{Server, router, serve_stream};

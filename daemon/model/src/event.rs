@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ActiveState, CallId, CallState, ErrorCode, Front, Stream, SubState, Timestamp, UnitId,
-    UnitKind, UnitResult, Wake,
+    ActiveState, Approval, ApprovalId, ApprovalState, CallId, CallState, ErrorCode, Front, Stream,
+    SubState, Timestamp, UnitId, UnitKind, UnitResult, Wake,
 };
 
 /// One event. Sequence numbers rise by one and start again with the daemon; `boot` tells the starts apart.
@@ -83,6 +83,17 @@ pub enum EventBody {
         /// The new text.
         delta: String,
     },
+    /// A person is asked.
+    ApprovalRequested(Approval),
+    /// A question was answered, or nobody answered it in time.
+    ApprovalResolved {
+        /// The question.
+        approval: ApprovalId,
+        /// Where it stands now.
+        state: ApprovalState,
+        /// Who answered.
+        answered_by: Option<String>,
+    },
     /// A unit changed.
     UnitChanged(UnitChange),
     /// A wake is due.
@@ -102,6 +113,8 @@ impl EventBody {
             Self::ToolCall { .. } => "tool_call",
             Self::ToolResult { .. } => "tool_result",
             Self::ShellOutput { .. } => "shell_output",
+            Self::ApprovalRequested(_) => "approval_requested",
+            Self::ApprovalResolved { .. } => "approval_resolved",
             Self::UnitChanged(_) => "unit_changed",
             Self::Wake(_) => "wake",
             Self::Dropped { .. } => "dropped",

@@ -4,6 +4,7 @@
 //! events and error codes. The crate does no I/O, has no clock and no async runtime; it only says
 //! what things are, how they are written as JSON or TOML, and which values are valid.
 
+mod approval;
 mod bytes;
 mod call;
 mod code;
@@ -23,6 +24,10 @@ mod tool;
 mod unit;
 mod wake;
 
+pub use approval::{
+    Answer, Approval, ApprovalId, ApprovalState, ExplainedRule, Explanation, Question, Scope,
+    Standing,
+};
 pub use bytes::{ByteSize, CpuQuota, Limit, ParseBytesError};
 pub use call::{
     Call, CallContext, CallRecord, CallRequest, CallState, Content, Front, Outcome, Progress,

@@ -8,6 +8,7 @@
 //! The cost of the frequent operations does not grow with the history: live units, open calls and
 //! due wakes have indexes of their own, and counts are kept by triggers.
 
+mod approvals;
 mod calls;
 mod connection;
 mod error;
@@ -22,6 +23,7 @@ mod units;
 mod wakes;
 mod writer;
 
+pub use approvals::Asked;
 pub use calls::CallQuery;
 pub use error::{Error, Result};
 pub use excerpt::excerpt;

@@ -11,7 +11,10 @@ pub(crate) const APPLICATION_ID: i32 = 0x6872_6e73;
 
 /// Each brings the schema from the version before it to its place in the list, counted from 1.
 /// A released one is never changed; a change is a new file.
-pub(crate) const MIGRATIONS: &[&str] = &[include_str!("migrations/1.sql")];
+pub(crate) const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/1.sql"),
+    include_str!("migrations/2.sql"),
+];
 
 /// The last version that this program knows.
 fn known() -> i64 {

@@ -53,6 +53,16 @@ impl Record {
         .await
     }
 
+    /// Acknowledges the due wakes of a unit, before anything that is asked for after this call.
+    /// Nobody waits for it; a failure is logged, and they stay due.
+    pub fn wakes_ack_of(&self, unit: UnitId) {
+        self.note(move |connection| {
+            let mut acknowledge = connection.prepare_cached(ACKNOWLEDGE_OF)?;
+            acknowledge.execute([unit.as_str()])?;
+            Ok(())
+        });
+    }
+
     /// How many are due.
     pub async fn wakes_due(&self) -> Result<u64> {
         self.read(|connection| {
@@ -146,6 +156,9 @@ pub(crate) const DELIVERED: &str = "UPDATE wakes SET deliveries = deliveries + 1
 
 pub(crate) const ACKNOWLEDGE: &str =
     "UPDATE wakes SET state = 'acked' WHERE id = ?1 AND state = 'due'";
+
+pub(crate) const ACKNOWLEDGE_OF: &str = "UPDATE wakes INDEXED BY wakes_unit SET state = 'acked' \
+     WHERE unit = (SELECT seq FROM units WHERE id = ?1) AND state = 'due'";
 
 pub(crate) const COUNT: &str = "SELECT value FROM counters WHERE name = 'wakes_due'";
 

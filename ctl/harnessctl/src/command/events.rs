@@ -72,6 +72,22 @@ fn summary(body: &EventBody) -> String {
             delta,
             ..
         } => format!("{unit} {stream}: {delta}"),
+        EventBody::ApprovalRequested(approval) => {
+            let input = serde_json::Value::Object(approval.input.clone());
+            let (group, tool) = (&approval.group, &approval.tool);
+            format!(
+                "{} for {group}.{tool} ({}): {input}",
+                approval.id, approval.rule
+            )
+        }
+        EventBody::ApprovalResolved {
+            approval,
+            state,
+            answered_by,
+        } => {
+            let by = answered_by.as_ref().map(|by| format!(" by {by}"));
+            format!("{approval} {state}{}", by.unwrap_or_default())
+        }
         EventBody::UnitChanged(change) => {
             format!(
                 "{} {} {}/{}, result {}, {} restarts",

@@ -1,8 +1,11 @@
 //! The verbs, one file each.
 
+pub(crate) mod answer;
+pub(crate) mod approvals;
 pub(crate) mod call;
 pub(crate) mod calls;
 pub(crate) mod events;
+pub(crate) mod explain;
 pub(crate) mod list;
 pub(crate) mod mcp;
 pub(crate) mod mcp_config;
@@ -41,6 +44,10 @@ pub(crate) async fn execute(command: Command, context: &Context) -> Result<Exit>
         Command::Tools(arguments) => tools::execute(arguments, context).await,
         Command::Call(arguments) => call::execute(arguments, context).await,
         Command::Calls(arguments) => calls::execute(arguments, context).await,
+        Command::Approvals(arguments) => approvals::execute(arguments, context).await,
+        Command::Approve(arguments) => answer::approve(arguments, context).await,
+        Command::Reject(arguments) => answer::reject(arguments, context).await,
+        Command::Explain(arguments) => explain::execute(arguments, context).await,
         Command::Reload(arguments) => reload::execute(arguments, context).await,
         Command::Mcp(arguments) => Ok(mcp::execute(&arguments, &context.selector)),
         Command::McpConfig(arguments) => mcp_config::execute(arguments, context).await,

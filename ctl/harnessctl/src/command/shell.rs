@@ -164,24 +164,34 @@ struct Shown {
 
 impl Streams {
     fn take(&mut self, body: &EventBody, id: &CallId) -> Result<()> {
-        let EventBody::ShellOutput {
+        if let EventBody::ApprovalRequested(approval) = body
+            && approval.call == *id
+        {
+            let number = approval.id;
+            note(&format!(
+                "harnessctl: this waits for an answer: harnessctl approve {number}"
+            ));
+        }
+        if let EventBody::ShellOutput {
             call,
             stream,
             offset,
             delta,
             ..
         } = body
-        else {
-            return Ok(());
-        };
-        if call != id {
-            return Ok(());
+            && call == id
+        {
+            self.piece(*stream, *offset, delta)?;
         }
+        Ok(())
+    }
+
+    fn piece(&mut self, stream: Stream, offset: u64, delta: &str) -> Result<()> {
         let seen = match stream {
             Stream::Stdout => &mut self.stdout,
             Stream::Stderr => &mut self.stderr,
         };
-        seen.gap |= *offset != seen.next;
+        seen.gap |= offset != seen.next;
         if seen.gap {
             return Ok(());
         }
@@ -189,7 +199,7 @@ impl Streams {
         if seen.text.len() < KEPT {
             seen.text.push_str(delta);
         }
-        write(*stream, delta)
+        write(stream, delta)
     }
 
     /// Shows what is left, from the result.

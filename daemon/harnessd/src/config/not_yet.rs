@@ -7,13 +7,14 @@ use super::{
 };
 
 /// Keys and tables without effect. A line goes when its feature comes.
-const KEYS: [&[&str]; 11] = [
+const KEYS: [&[&str]; 12] = [
     &["manage_scripts"],
     &["tools_in_shell"],
     &["limits", "script_calls"],
     &["limits", "script_depth"],
-    &["approval"],
-    &["tool"],
+    &["approval", "rate_unlabeled"],
+    &["approval", "rater"],
+    &["approval", "keep_visible"],
     &["sandbox"],
     &["mcp"],
     &["plugin"],

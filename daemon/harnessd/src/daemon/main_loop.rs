@@ -65,6 +65,7 @@ pub(super) async fn run(started: Started, notifier: Notifier) -> Result<(), Fata
     let mut background = JoinSet::new();
     background.spawn(turn::run(harness.clone(), turn));
     background.spawn(tell_sessions(harness.clone()));
+    background.spawn(harness.approvals().clone().expire());
     notifier.ready(&harness.status_line());
     tracing::info!(agent = %harness.places.agent, runtime = %harness.places.runtime.display(), "ready");
 

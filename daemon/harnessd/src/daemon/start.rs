@@ -50,7 +50,7 @@ pub(super) async fn start(arguments: &Arguments, activated: Activated) -> Result
     })?;
     let record = Record::open(&places.database())?;
     let (keeper, adopted) = keeper::connect(keeper_options(&places)).await?;
-    let harness = Harness::new(places, loaded, variables, record, keeper.clone())?;
+    let harness = Harness::new(places, loaded, variables, record, keeper.clone()).await?;
     let trace = trace::start(&harness);
     let spawner: Arc<dyn Spawner> = Arc::new(keeper);
     let found = recover(harness.record(), harness.engine(), &spawner, adopted).await?;

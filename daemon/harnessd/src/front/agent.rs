@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use harness_execute::ToolGroup as _;
-use harness_mcp::{Backend, Exposed, Notice, TaskHandle, View};
+use harness_mcp::{Backend, Exposed, Notice, TaskHandle, TaskStart, View};
 use harness_model::{
-    CallContext, CallRequest, ErrorCode, Outcome, Refusal, SessionId, TaskStatus, Timestamp, UnitId,
+    CallContext, CallRequest, ErrorCode, Outcome, Refusal, SessionId, TaskState, TaskStatus,
+    Timestamp, ToolOutput, UnitId,
 };
+use harness_supervise::UnitHandle;
 use serde_json::{Map, Value, json};
 use tokio::sync::broadcast;
 
@@ -15,6 +17,9 @@ use crate::harness::Harness;
 
 /// The tool whose calls may run as MCP tasks.
 const TASK_TOOL: (&str, &str) = ("bash", "run");
+
+/// The tool that ends one.
+const STOP_TOOL: (&str, &str) = ("bash", "stop");
 
 /// The harness behind `mcp.sock` and `[mcp_http]`.
 pub(crate) struct Agent {
@@ -84,39 +89,69 @@ impl Backend for Agent {
         is_run && input.get("cmd").is_some_and(Value::is_string)
     }
 
-    /// The call itself returns at once with the started task; MCP then asks for it by id.
+    /// What ends within the call's wait is its result; MCP then asks for the rest by id.
     fn task_start(
         &self,
         view: &View,
         name: &str,
-        mut input: Map<String, Value>,
+        input: Map<String, Value>,
         context: CallContext,
-    ) -> BoxFuture<'static, Result<TaskHandle, Refusal>> {
-        input.insert("wait_seconds".to_owned(), json!(0));
+    ) -> BoxFuture<'static, Result<TaskStart, Refusal>> {
         let request = Self::request(view, name, input);
         let harness = self.harness.clone();
         Box::pin(async move {
             let output = harness.call(request, context).await?;
-            let id = output
-                .structured
-                .as_ref()
-                .and_then(|value| value["id"].as_str())
-                .map(str::to_owned);
-            let id = id.ok_or_else(|| Refusal::new(ErrorCode::ToolError, output.text()))?;
-            task(&harness, &id).await
+            match still_running(&output) {
+                Some(unit) => task(&harness, &unit).await.map(TaskStart::Started),
+                None => Ok(TaskStart::Ended(output)),
+            }
         })
     }
 
-    fn task_get(&self, id: &str) -> BoxFuture<'static, Result<TaskHandle, Refusal>> {
-        let (harness, id) = (self.harness.clone(), id.to_owned());
-        Box::pin(async move { task(&harness, &id).await })
-    }
-
-    fn task_cancel(&self, id: &str) -> BoxFuture<'static, Result<TaskHandle, Refusal>> {
+    /// Who has the end in hand needs no wake.
+    fn task_get(
+        &self,
+        id: &str,
+        context: CallContext,
+    ) -> BoxFuture<'static, Result<TaskHandle, Refusal>> {
         let (harness, id) = (self.harness.clone(), id.to_owned());
         Box::pin(async move {
-            let status = harness.bash().stop_task(&parse(&id)?).await?;
-            Ok(handle(&status))
+            let unit = parse(&id)?;
+            let handle = task(&harness, &unit).await?;
+            if handle.state.has_ended() {
+                let wakes = harness.wakes().clone();
+                context.delivery.on_settled(move |delivered| {
+                    if delivered {
+                        wakes.end_is_known(unit);
+                    }
+                });
+            }
+            Ok(handle)
+        })
+    }
+
+    /// A call of `stop`, so that it is judged and recorded; only its beginning is waited for.
+    fn task_cancel(
+        &self,
+        id: &str,
+        context: CallContext,
+    ) -> BoxFuture<'static, Result<(), Refusal>> {
+        let (harness, id) = (self.harness.clone(), id.to_owned());
+        Box::pin(async move {
+            let live = harness.bash().live(&parse(&id)?);
+            let request = CallRequest {
+                group: Some(STOP_TOOL.0.to_owned()),
+                tool: STOP_TOOL.1.to_owned(),
+                input: Map::from_iter([("id".to_owned(), json!(id))]),
+            };
+            let stopping = tokio::spawn(async move { harness.call(request, context).await });
+            tokio::select! {
+                stopped = stopping => match stopped {
+                    Ok(outcome) => outcome.map(drop),
+                    Err(error) => Err(Refusal::new(ErrorCode::OutcomeUnknown, error.to_string())),
+                },
+                () = stop_begun(live) => Ok(()),
+            }
         })
     }
 
@@ -140,10 +175,29 @@ fn parse(id: &str) -> Result<UnitId, Refusal> {
     })
 }
 
-async fn task(harness: &Harness, id: &str) -> Result<TaskHandle, Refusal> {
+/// The task of a result that says it goes on.
+fn still_running(output: &ToolOutput) -> Option<UnitId> {
+    let status = output.structured.as_ref()?;
+    let state = TaskState::from_word(status["status"].as_str()?)?;
+    let unit = status["id"].as_str()?.parse().ok()?;
+    (!state.has_ended()).then_some(unit)
+}
+
+/// Resolves when somebody has asked for the end of the task, or it has come; never without a task.
+async fn stop_begun(live: Option<UnitHandle>) {
+    let Some(mut changes) = live.map(|handle| handle.changes()) else {
+        return std::future::pending().await;
+    };
+    let begun = changes.wait_for(|state| state.stop_requested || state.is_final());
+    if begun.await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+async fn task(harness: &Harness, unit: &UnitId) -> Result<TaskHandle, Refusal> {
     let status = harness
         .bash()
-        .status_of(&parse(id)?, std::time::Duration::ZERO)
+        .status_of(unit, std::time::Duration::ZERO)
         .await?;
     Ok(handle(&status))
 }

@@ -5,11 +5,12 @@ use std::{sync::Arc, time::Duration};
 use futures_util::{StreamExt as _, future::BoxFuture, stream};
 use harness_mcp::View;
 use harness_model::{
-    CallContext, CallQuery, CallRecord, CallRequest, ErrorCode, HarnessStatus, Invocation, Outcome,
-    OutputChunk, Page, Refusal, Stream, TaskQuery, TaskStatus, Tool, UnitId, UnitQuery, UnitStatus,
-    Wake, WakeId,
+    Answer, Approval, ApprovalId, CallContext, CallQuery, CallRecord, CallRequest, ErrorCode,
+    Explanation, HarnessStatus, Invocation, Outcome, OutputChunk, Page, Refusal, Standing, Stream,
+    TaskQuery, TaskStatus, Tool, UnitId, UnitQuery, UnitStatus, Wake, WakeId,
 };
 use harness_supervise::output::Follow;
+use serde_json::{Map, Value};
 
 use super::http::backend::{Control, EventStream, OutputStream, Reply};
 use crate::{harness::Harness, wakes::unavailable};
@@ -239,6 +240,27 @@ impl Control for Person {
                 .await
                 .map_err(|error| unavailable(&error))
         })
+    }
+
+    fn approvals(&self, pending: bool, limit: u32) -> Reply<'_, Vec<Approval>> {
+        Box::pin(self.harness.approvals().list(pending, limit))
+    }
+
+    fn approval_answer(&self, id: ApprovalId, answer: Answer, by: String) -> Reply<'_, Approval> {
+        let timeout = self.harness.patience().timeout;
+        Box::pin(self.harness.approvals().answer(id, answer, by, timeout))
+    }
+
+    fn standing(&self) -> Reply<'_, Vec<Standing>> {
+        Box::pin(self.harness.approvals().standing())
+    }
+
+    fn standing_revoke(&self, id: i64) -> Reply<'_, ()> {
+        Box::pin(self.harness.approvals().revoke(id))
+    }
+
+    fn explain(&self, tool: String, input: Map<String, Value>) -> Reply<'_, Explanation> {
+        Box::pin(async move { self.harness.explain(tool, input) })
     }
 
     fn calls(&self, query: CallQuery) -> Reply<'_, Page<CallRecord>> {

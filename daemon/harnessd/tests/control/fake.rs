@@ -8,10 +8,11 @@ use std::{
 
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use harness_model::{
-    CallContext, CallQuery, CallRecord, CallRequest, CallState, ErrorCode, Event, EventBody, Front,
-    HarnessStatus, Invocation, KeeperStatus, Outcome, OutputChunk, Page, Refusal, Stream,
-    TaskCounts, TaskQuery, TaskState, TaskStatus, Timestamp, Tool, ToolOutput, UnitId, UnitKind,
-    UnitQuery, UnitSettings, UnitState, UnitStatus, Wake, WakeId,
+    Answer, Approval, ApprovalId, CallContext, CallQuery, CallRecord, CallRequest, CallState,
+    ErrorCode, Event, EventBody, Explanation, Front, HarnessStatus, Invocation, KeeperStatus,
+    Outcome, OutputChunk, Page, Refusal, Scope, Standing, Stream, TaskCounts, TaskQuery, TaskState,
+    TaskStatus, Timestamp, Tool, ToolOutput, UnitId, UnitKind, UnitQuery, UnitSettings, UnitState,
+    UnitStatus, Wake, WakeId,
 };
 use harnessd::front::{
     authority::{Authority, PeerCredentials},
@@ -20,7 +21,7 @@ use harnessd::front::{
         backend::{Control, EventStream, OutputStream, Reply},
     },
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{UnixListener, UnixStream},
@@ -251,6 +252,32 @@ impl Control for FakeControl {
     fn wakes_ack(&self, ids: Vec<WakeId>) -> Reply<'_, Vec<WakeId>> {
         self.note(Asked::Acknowledge(ids.clone()));
         ready(ids)
+    }
+
+    fn approvals(&self, _pending: bool, _limit: u32) -> Reply<'_, Vec<Approval>> {
+        ready(Vec::new())
+    }
+
+    fn approval_answer(&self, id: ApprovalId, _answer: Answer, by: String) -> Reply<'_, Approval> {
+        let message = format!("there is no approval {id} for {by}");
+        async { Err(Refusal::new(ErrorCode::UnknownCommand, message)) }.boxed()
+    }
+
+    fn standing(&self) -> Reply<'_, Vec<Standing>> {
+        ready(Vec::new())
+    }
+
+    fn standing_revoke(&self, _id: i64) -> Reply<'_, ()> {
+        ready(())
+    }
+
+    fn explain(&self, _tool: String, _input: Map<String, Value>) -> Reply<'_, Explanation> {
+        ready(Explanation {
+            decision: "allow".into(),
+            why: None,
+            rules: Vec::new(),
+            scope: Scope::Tool,
+        })
     }
 
     fn calls(&self, query: CallQuery) -> Reply<'_, Page<CallRecord>> {

@@ -1,8 +1,11 @@
 //! The TCP listener: a token, and a name of this machine.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{io::Write as _, net::SocketAddr, sync::Arc};
 
-use harnessd::front::http::{ControlServer, Token, backend::Control};
+use harnessd::{
+    config::Token,
+    front::http::{ControlServer, backend::Control},
+};
 use tokio::{
     io::AsyncWriteExt as _,
     net::{TcpListener, TcpStream},
@@ -21,7 +24,11 @@ async fn serve() -> (SocketAddr, Arc<FakeControl>) {
         Arc::clone(&control) as Arc<dyn Control>,
         CancellationToken::new(),
     );
-    tokio::spawn(async move { server.serve_tcp(listener, Token::new(TOKEN).unwrap()).await });
+    // Readable by its owner alone.
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(TOKEN.as_bytes()).unwrap();
+    let token = Token::read(file.path()).unwrap();
+    tokio::spawn(async move { server.serve_tcp(listener, token).await });
     (address, control)
 }
 

@@ -17,7 +17,7 @@ use std::{
 };
 
 use futures_util::{FutureExt, future::BoxFuture};
-use harness_mcp::{Backend, Exposed, Notice, TaskHandle, View};
+use harness_mcp::{Backend, Exposed, Notice, TaskHandle, TaskStart, View};
 use harness_model::{
     Annotations, CallContext, Content, ErrorCode, Outcome, Progress, Refusal, SessionId, TaskState,
     Timestamp, Tool, ToolOutput, Wake, WakeId,
@@ -31,6 +31,8 @@ pub(crate) enum Seen {
     Opened(SessionId, String),
     Closed(SessionId),
     Called(String, CallSeen),
+    /// Somebody asked for the task, and got the answer or not.
+    Told(String, bool),
     /// A call's future was dropped before it had ended.
     Dropped(String),
 }
@@ -161,6 +163,7 @@ fn all() -> Vec<Exposed> {
         "deny",
         "big",
         "job",
+        "short_job",
         "wake",
         "test_trigger_tool_change",
         "test_simple_text",
@@ -205,6 +208,13 @@ fn json_schema_2020_12() -> Exposed {
         });
     }
     exposed
+}
+
+fn no_such_task(id: &str) -> Refusal {
+    Refusal::new(
+        ErrorCode::UnknownCommand,
+        format!("there is no task {id:?}"),
+    )
 }
 
 #[expect(
@@ -415,7 +425,7 @@ impl Backend for Fake {
     fn task_of(&self, _view: &View, name: &str, _input: &Map<String, Value>) -> bool {
         matches!(
             name,
-            "job" | "slow_compute" | "failing_job" | "protocol_error_job"
+            "job" | "short_job" | "slow_compute" | "failing_job" | "protocol_error_job"
         )
     }
 
@@ -425,7 +435,10 @@ impl Backend for Fake {
         name: &str,
         input: Map<String, Value>,
         context: CallContext,
-    ) -> BoxFuture<'static, Result<TaskHandle, Refusal>> {
+    ) -> BoxFuture<'static, Result<TaskStart, Refusal>> {
+        if name == "short_job" {
+            return async { answer("computed").map(TaskStart::Ended) }.boxed();
+        }
         let id = context.session.to_string() + &self.tasks.lock().unwrap().len().to_string();
         let now = Timestamp::from(SystemTime::now());
         let handle = TaskHandle {
@@ -457,21 +470,32 @@ impl Backend for Fake {
                 }
             });
         }
-        async move { Ok(handle) }.boxed()
+        async move { Ok(TaskStart::Started(handle)) }.boxed()
     }
 
-    fn task_get(&self, id: &str) -> BoxFuture<'static, Result<TaskHandle, Refusal>> {
+    fn task_get(
+        &self,
+        id: &str,
+        context: CallContext,
+    ) -> BoxFuture<'static, Result<TaskHandle, Refusal>> {
+        let (seen, told) = (self.seen.clone(), id.to_owned());
+        context
+            .delivery
+            .on_settled(move |delivered| drop(seen.send(Seen::Told(told, delivered))));
         let task = self.tasks.lock().unwrap().get(id).cloned();
-        let absent = Refusal::new(
-            ErrorCode::UnknownCommand,
-            format!("there is no task {id:?}"),
-        );
+        let absent = no_such_task(id);
         async move { task.ok_or(absent) }.boxed()
     }
 
-    fn task_cancel(&self, id: &str) -> BoxFuture<'static, Result<TaskHandle, Refusal>> {
+    fn task_cancel(
+        &self,
+        id: &str,
+        _context: CallContext,
+    ) -> BoxFuture<'static, Result<(), Refusal>> {
         self.end_task(id, TaskState::Stopped, None);
-        self.task_get(id)
+        let known = self.tasks.lock().unwrap().contains_key(id);
+        let absent = no_such_task(id);
+        async move { known.then_some(()).ok_or(absent) }.boxed()
     }
 
     fn session_opened(&self, session: &SessionId, client: &str) {

@@ -346,7 +346,7 @@ async fn stateless_requests_need_no_session_and_those_of_one_client_share_one() 
         match seen(&mut events).await {
             Seen::Opened(session, name) => opened.push((session, name)),
             Seen::Called(_, call) => called.push(call.session),
-            Seen::Closed(_) | Seen::Dropped(_) => panic!("nothing ends"),
+            Seen::Closed(_) | Seen::Dropped(_) | Seen::Told(..) => panic!("nothing ends"),
         }
     }
     let names: Vec<&str> = opened.iter().map(|(_, name)| name.as_str()).collect();

@@ -48,6 +48,8 @@ fn add(lines: &mut Vec<u8>, event: &Event) -> u64 {
         EventBody::Dropped { count } => *count,
         EventBody::ToolCall { .. }
         | EventBody::ToolResult { .. }
+        | EventBody::ApprovalRequested(_)
+        | EventBody::ApprovalResolved { .. }
         | EventBody::UnitChanged(_)
         | EventBody::Wake(_) => 1,
     };

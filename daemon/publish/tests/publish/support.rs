@@ -40,7 +40,11 @@ pub(crate) fn label(event: &Event) -> String {
         EventBody::UnitChanged(change) => change.unit.to_string(),
         EventBody::ShellOutput { delta, .. } => format!("'{delta}'"),
         EventBody::Dropped { count } => format!("dropped {count}"),
-        EventBody::ToolCall { .. } | EventBody::ToolResult { .. } | EventBody::Wake(_) => {
+        EventBody::ToolCall { .. }
+        | EventBody::ToolResult { .. }
+        | EventBody::ApprovalRequested(_)
+        | EventBody::ApprovalResolved { .. }
+        | EventBody::Wake(_) => {
             panic!("not published here: {event:?}")
         }
     }

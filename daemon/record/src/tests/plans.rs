@@ -62,6 +62,7 @@ fn every_frequent_statement_uses_an_index_and_sorts_nothing() {
         wakes::RELEASE,
         wakes::DELIVERED,
         wakes::ACKNOWLEDGE,
+        wakes::ACKNOWLEDGE_OF,
         wakes::COUNT,
         wakes::FORGET,
         wakes::RING,

@@ -5,6 +5,7 @@
     reason = "a test that cannot go on panics, in its supporting functions too"
 )]
 
+mod approvals;
 mod calls;
 mod concurrency;
 mod crash;

@@ -218,6 +218,36 @@ async fn wakes_are_delivered_until_they_are_acknowledged_once() {
 }
 
 #[tokio::test]
+async fn the_due_wakes_of_one_unit_are_acknowledged_and_no_others() {
+    let (_directory, record) = open();
+    for (name, awaited) in [("a", false), ("b", false), ("c", true)] {
+        let start = starting(name);
+        record
+            .unit_created(unit(name), start.clone())
+            .await
+            .unwrap();
+        let mut end = ended(&start, 0);
+        end.awaited = awaited;
+        record.unit_changed(end).await.unwrap();
+    }
+    // A held one belongs to its waiter.
+    for name in ["a", "a", "absent", "c"] {
+        record.wakes_ack_of(id(name));
+    }
+    let left = record.wakes_take(10).await.unwrap();
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].unit, id("b"));
+    assert!(
+        record
+            .wake_settled(&id("c"), false)
+            .await
+            .unwrap()
+            .is_some()
+    );
+    assert_eq!(record.wakes_due().await.unwrap(), 2);
+}
+
+#[tokio::test]
 async fn an_id_is_never_used_again() {
     let (_directory, record) = open();
     let mut last = WakeId(0);

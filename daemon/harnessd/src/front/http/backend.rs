@@ -4,10 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use futures_util::{future::BoxFuture, stream::BoxStream};
 use harness_model::{
-    CallContext, CallQuery, CallRecord, CallRequest, Event, HarnessStatus, Invocation, Outcome,
-    OutputChunk, Page, Refusal, Stream, TaskQuery, TaskStatus, Tool, UnitId, UnitQuery, UnitStatus,
-    Wake, WakeId,
+    Answer, Approval, ApprovalId, CallContext, CallQuery, CallRecord, CallRequest, Event,
+    Explanation, HarnessStatus, Invocation, Outcome, OutputChunk, Page, Refusal, Standing, Stream,
+    TaskQuery, TaskStatus, Tool, UnitId, UnitQuery, UnitStatus, Wake, WakeId,
 };
+use serde_json::{Map, Value};
 
 /// An answer that is on its way. Dropping it takes the question back: the client is gone.
 pub type Reply<'a, T> = BoxFuture<'a, Result<T, Refusal>>;
@@ -73,6 +74,21 @@ pub trait Control: Send + Sync + 'static {
 
     /// Acknowledges wakes; the ids among them that were due.
     fn wakes_ack(&self, ids: Vec<WakeId>) -> Reply<'_, Vec<WakeId>>;
+
+    /// Questions that wait for an answer, oldest first; or the newest ones, whatever became of them.
+    fn approvals(&self, pending: bool, limit: u32) -> Reply<'_, Vec<Approval>>;
+
+    /// A person's answer; `by` says who it was.
+    fn approval_answer(&self, id: ApprovalId, answer: Answer, by: String) -> Reply<'_, Approval>;
+
+    /// Answers that hold for calls to come.
+    fn standing(&self) -> Reply<'_, Vec<Standing>>;
+
+    /// Takes one of them back.
+    fn standing_revoke(&self, id: i64) -> Reply<'_, ()>;
+
+    /// Which rules decide about a call; runs nothing and asks nobody.
+    fn explain(&self, tool: String, input: Map<String, Value>) -> Reply<'_, Explanation>;
 
     /// Calls, newest first. `limit` is always set, 1 to [`Page::MAX_LIMIT`].
     fn calls(&self, query: CallQuery) -> Reply<'_, Page<CallRecord>>;

@@ -4,6 +4,7 @@
 //! the document, and the types of a handler are the types of its entry, so that they cannot differ.
 //! Errors are `{"error":{"code","message","retryable"}}` everywhere.
 
+mod approvals;
 pub mod backend;
 mod calls;
 mod events;

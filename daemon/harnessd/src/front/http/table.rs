@@ -3,7 +3,7 @@
 use axum::Router;
 
 use super::{
-    calls, events, harness,
+    approvals, calls, events, harness,
     request::Api,
     route::{Operation, Route, get, post},
     tasks, tools, units, unknown, wakes,
@@ -21,6 +21,7 @@ pub(super) fn routes() -> Vec<Route> {
         of_units(),
         of_tools(),
         of_wakes(),
+        of_approvals(),
         of_records(),
     ];
     nouns.into_iter().flatten().collect()
@@ -99,6 +100,24 @@ fn of_wakes() -> Vec<Route> {
         get("/v1/wakes", list, wakes::list),
         post("/v1/wakes/recv", receive, wakes::receive),
         post("/v1/wakes/ack", acknowledge, wakes::acknowledge),
+    ]
+}
+
+fn of_approvals() -> Vec<Route> {
+    let list = operation("listApprovals", "Questions that wait for a person's answer");
+    let answer = operation("answerApprovals", "Answer questions");
+    let standing = operation("listStandingAnswers", "Answers that hold for calls to come");
+    let revoke = operation("revokeStandingAnswer", "Take an answer for good back");
+    let explain = operation(
+        "explainCall",
+        "Which rules decide about a call; runs nothing",
+    );
+    vec![
+        get("/v1/approvals", list, approvals::list),
+        post("/v1/approvals/answer", answer, approvals::answer),
+        get("/v1/approvals/standing", standing, approvals::standing),
+        post("/v1/approvals/revoke", revoke, approvals::revoke),
+        post("/v1/explain", explain, approvals::explain),
     ]
 }
 

@@ -1,0 +1,47 @@
+//! Why a call would be let through, asked about or refused.
+
+use harness_authorize::Why;
+use harness_model::{Call, CallId, CallRequest, ExplainedRule, Explanation, Refusal, Timestamp};
+use serde_json::{Map, Value};
+
+use crate::harness::Harness;
+
+impl Harness {
+    /// The evaluation of a call that is not made.
+    pub(crate) fn explain(
+        &self,
+        tool: String,
+        input: Map<String, Value>,
+    ) -> Result<Explanation, Refusal> {
+        let request = CallRequest {
+            group: None,
+            tool,
+            input,
+        };
+        let entry = self.catalogue().resolve(&request)?;
+        let input = entry.validate(request.input)?;
+        // What the tool would refuse by itself is explained as it came.
+        let prepared = entry.group.prepare(&entry.tool.name, input.clone());
+        let input = prepared.unwrap_or(input);
+        let call = Call {
+            id: CallId::generate(),
+            group: entry.tool.group.clone(),
+            tool: entry.tool.name.clone(),
+            input,
+            started_at: Timestamp::default(),
+        };
+        let evaluation = self.evaluate(&entry.tool, &call);
+        let rules = evaluation.matched.into_iter().map(|rule| ExplainedRule {
+            layer: rule.layer,
+            rule: rule.rule,
+            decision: rule.decision.to_string(),
+            remedy: rule.remedy,
+        });
+        Ok(Explanation {
+            decision: evaluation.decision.to_string(),
+            why: evaluation.why.map(|why| Why::as_str(why).to_owned()),
+            rules: rules.collect(),
+            scope: evaluation.scope,
+        })
+    }
+}

@@ -1,0 +1,13 @@
+//! The gate: which calls run, which are asked about, and by whom they are answered.
+
+mod approval;
+mod mode;
+
+use libtest_mimic::Trial;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    [mode::trials(), approval::trials()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
