@@ -7,11 +7,13 @@
 )]
 
 mod bash;
+mod calls;
 mod crash;
 mod ctl;
 mod gate;
 mod http;
 mod mcp;
+mod shell;
 mod wakes;
 
 use libtest_mimic::Arguments;
@@ -20,11 +22,13 @@ fn main() {
     let arguments = Arguments::from_args();
     let trials = [
         bash::trials(),
+        calls::trials(),
         crash::trials(),
         ctl::trials(),
         gate::trials(),
         http::trials(),
         mcp::trials(),
+        shell::trials(),
         wakes::trials(),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit();
