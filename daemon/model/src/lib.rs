@@ -39,7 +39,7 @@ pub use delivery::Delivery;
 pub use event::{Event, EventBody, UnitChange};
 pub use exit::{ExitReport, ExitStatus, ExitStatusSet, ParseExitStatusError, Usage};
 pub use id::{CallId, IdError, InvocationId, SessionId, UnitId, WakeId};
-pub use journal::{NewUnit, StoredUnit, Transition};
+pub use journal::{NewUnit, REDACTED, StoredUnit, Transition};
 pub use query::{CallQuery, Invocation, Page, TaskQuery, UnitQuery};
 pub use run::RunInput;
 pub use sandbox::SandboxRules;

@@ -16,7 +16,7 @@ use super::{Bash, BashSettings, render, status};
 const DEFAULT_WAIT: f64 = 3.0;
 
 /// One argument of a program may not be longer (`MAX_ARG_STRLEN` of the kernel, less its NUL).
-const LONGEST_COMMAND: usize = 131_071;
+pub(crate) const LONGEST_COMMAND: usize = 131_071;
 
 impl Bash {
     pub(super) async fn run(&self, input: RunInput, context: &CallContext) -> Outcome {

@@ -203,6 +203,22 @@ impl ChildEnvironment {
     }
 }
 
+/// The daemon's own variables that `exclude` withholds from children, whatever `inherit` says.
+pub(crate) fn excluded<'a>(
+    daemon: &'a VariableMap,
+    config: &Environment,
+) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
+    let globs: Vec<GlobMatcher> = config
+        .exclude
+        .iter()
+        .filter_map(|glob| matcher(glob).ok())
+        .collect();
+    daemon
+        .iter()
+        .filter(move |(name, _)| globs.iter().any(|glob| glob.is_match(name)))
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+}
+
 /// A glob over variable names; upper and lower case are the same, `/` is a letter like any other.
 pub(super) fn matcher(glob: &str) -> Result<GlobMatcher, globset::Error> {
     let glob = GlobBuilder::new(glob).case_insensitive(true).build()?;

@@ -22,7 +22,7 @@ const KEYS: [&[&str]; 11] = [
 ];
 
 /// Built-in tool groups that are not there.
-pub const GROUPS_NOT_YET: [&str; 2] = ["shell", "scripts"];
+pub const GROUPS_NOT_YET: [&str; 1] = ["scripts"];
 
 /// A warning for each key that is set and has no effect in this version.
 pub(super) fn not_yet(tree: &Node) -> Diagnostics {

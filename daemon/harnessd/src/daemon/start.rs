@@ -5,6 +5,7 @@ use std::{fs, sync::Arc};
 use harness_model::UnitKind;
 use harness_record::Record;
 use harness_supervise::{Spawner, UnitHandle};
+use tokio::task::JoinHandle;
 
 use super::{Fatal, listen::Sockets};
 use crate::{
@@ -14,6 +15,7 @@ use crate::{
     keeper::{self, KeeperOptions, KeeperStart},
     recover::recover,
     systemd::Activated,
+    trace,
 };
 
 /// A daemon that is about to serve.
@@ -22,6 +24,8 @@ pub(super) struct Started {
     pub(super) sockets: Sockets,
     /// A turn that was found alive.
     pub(super) turn: Option<UnitHandle>,
+    /// Writes the trace, where one is wanted.
+    pub(super) trace: JoinHandle<()>,
     /// Held as long as the daemon lives.
     pub(super) lock: StateLock,
 }
@@ -47,6 +51,7 @@ pub(super) async fn start(arguments: &Arguments, activated: Activated) -> Result
     let record = Record::open(&places.database())?;
     let (keeper, adopted) = keeper::connect(keeper_options(&places)).await?;
     let harness = Harness::new(places, loaded, variables, record, keeper.clone()).await?;
+    let trace = trace::start(&harness);
     let spawner: Arc<dyn Spawner> = Arc::new(keeper);
     let found = recover(harness.record(), harness.engine(), &spawner, adopted).await?;
     let sockets = Sockets::bind(&harness, activated)?;
@@ -57,6 +62,7 @@ pub(super) async fn start(arguments: &Arguments, activated: Activated) -> Result
         harness,
         sockets,
         turn,
+        trace,
         lock,
     })
 }
