@@ -165,7 +165,7 @@ fn a_task_that_held_a_secret_runs_and_is_not_run_again_from_the_record() {
         "run",
         &json!({"cmd": cmd, "wait_seconds": 30, "unit": unit}),
     );
-    assert_eq!(status["result"], "start-limit-hit", "{status}");
+    assert_eq!(status["active_state"], "failed", "{status}");
     let out = std::fs::read_to_string(harness.workspace().join("out")).unwrap();
     assert_eq!(
         out.lines().filter(|line| *line == SECRET).count(),

@@ -16,7 +16,7 @@ use super::{
     live::Relay,
     result::{Captured, ShellResult},
 };
-use crate::group;
+use crate::{group, script};
 
 /// The least that an output file may take on disk: its beginning then holds all that a result shows.
 const OUTPUT_LEAST: u64 = 4 << 20;
@@ -129,7 +129,7 @@ fn specify(settings: &ShellSettings, input: &Prepared) -> Result<(UnitId, UnitSp
         kind: UnitKind::Shell,
         name: None,
         command: input.cmd.clone(),
-        argv: vec![input.shell.clone(), "-c".to_owned(), input.cmd.clone()],
+        argv: script::argv(&input.shell, &input.cmd),
         environment: settings.variables(),
         cwd: directory::enter(&settings.workspace, &input.cwd)?,
         settings: settings.unit(input.timeout_ms),

@@ -78,10 +78,7 @@ pub(super) async fn run(started: Started, notifier: Notifier) -> Result<(), Fata
     background.shutdown().await;
     shutdown.cancel();
     drain(serving).await;
-    harness.bus().close();
-    if tokio::time::timeout(DRAIN, trace).await.is_err() {
-        tracing::warn!("the last events are not in the trace");
-    }
+    trace.finish().await;
     if let Err(error) = harness.record().flush().await {
         tracing::error!(%error, "the last lines of the record were not written");
     }

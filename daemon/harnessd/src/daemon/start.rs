@@ -5,7 +5,6 @@ use std::{fs, sync::Arc};
 use harness_model::UnitKind;
 use harness_record::Record;
 use harness_supervise::{Spawner, UnitHandle};
-use tokio::task::JoinHandle;
 
 use super::{Fatal, listen::Sockets};
 use crate::{
@@ -15,7 +14,7 @@ use crate::{
     keeper::{self, KeeperOptions, KeeperStart},
     recover::recover,
     systemd::Activated,
-    trace,
+    trace::Trace,
 };
 
 /// A daemon that is about to serve.
@@ -25,7 +24,7 @@ pub(super) struct Started {
     /// A turn that was found alive.
     pub(super) turn: Option<UnitHandle>,
     /// Writes the trace, where one is wanted.
-    pub(super) trace: JoinHandle<()>,
+    pub(super) trace: Trace,
     /// Held as long as the daemon lives.
     pub(super) lock: StateLock,
 }
@@ -51,7 +50,7 @@ pub(super) async fn start(arguments: &Arguments, activated: Activated) -> Result
     let record = Record::open(&places.database())?;
     let (keeper, adopted) = keeper::connect(keeper_options(&places)).await?;
     let harness = Harness::new(places, loaded, variables, record, keeper.clone()).await?;
-    let trace = trace::start(&harness);
+    let trace = Trace::start(&harness);
     let spawner: Arc<dyn Spawner> = Arc::new(keeper);
     let found = recover(harness.record(), harness.engine(), &spawner, adopted).await?;
     let sockets = Sockets::bind(&harness, activated)?;
