@@ -15,6 +15,7 @@ mod gate;
 mod http;
 mod install;
 mod mcp;
+mod sandbox;
 mod shell;
 mod systemd;
 mod wakes;
@@ -33,6 +34,7 @@ fn main() {
         http::trials(),
         install::trials(),
         mcp::trials(),
+        sandbox::trials(),
         systemd::trials(),
         shell::trials(),
         wakes::trials(),

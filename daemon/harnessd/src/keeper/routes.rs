@@ -282,3 +282,47 @@ impl Routes {
         errands
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use harness_model::UnitId;
+
+    use super::*;
+
+    fn event(invocation: &InvocationId) -> Message {
+        let invocation = invocation.clone();
+        Message::Event(Event::OomKilled { invocation })
+    }
+
+    fn listed(invocation: &InvocationId, oom_killed: bool) -> ListedUnit {
+        ListedUnit {
+            unit: UnitId::generate(),
+            invocation: invocation.clone(),
+            kind: "task".to_owned(),
+            pid: 1,
+            started_at: std::time::SystemTime::now().into(),
+            running_usec: 0,
+            not_enforced: Vec::new(),
+            main_exited: None,
+            oom_killed,
+            final_kill: false,
+            ended: None,
+            pipes: false,
+        }
+    }
+
+    #[test]
+    fn an_out_of_memory_kill_is_told_once_as_an_event_or_by_the_list() {
+        let invocation = InvocationId::generate();
+        let mut routes = Routes::default();
+        let mut events = routes.follow(invocation.clone());
+        assert_eq!(routes.deliver(event(&invocation), Vec::new()), None);
+        assert_eq!(routes.deliver(event(&invocation), Vec::new()), None);
+        assert_eq!(routes.resume(&[listed(&invocation, true)]), []);
+        assert_eq!(events.try_recv(), Ok(ProcessEvent::OomKilled));
+        assert!(events.try_recv().is_err());
+        let mut adopted = Routes::default().adopt(vec![listed(&invocation, true)]);
+        let adopted = adopted[0].spawned.events.try_recv();
+        assert_eq!(adopted, Ok(ProcessEvent::OomKilled));
+    }
+}

@@ -50,7 +50,7 @@ pub struct Config {
     pub approval: Approval,
     /// Rules for one tool, by its name or a glob; the most specific one wins.
     pub tool: BTreeMap<String, ToolRule>,
-    /// File and network rules for tasks and shell calls.
+    /// File and network rules for tasks, shell calls and turns.
     pub sandbox: Sandbox,
     /// MCP servers by name.
     pub mcp: BTreeMap<String, McpServer>,

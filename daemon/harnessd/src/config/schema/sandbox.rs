@@ -10,13 +10,13 @@ pub enum Filesystem {
     /// All that its user may.
     #[default]
     Open,
-    /// The workspace, `TMPDIR` and what `writable` names.
+    /// The workspace, `TMPDIR`, shared memory (`/dev/shm`) and what `writable` names.
     WorkspaceWrite,
     /// Nothing but what `writable` names.
     ReadOnly,
 }
 
-/// File and network rules for tasks and shell calls, beside the domain that each has anyway.
+/// File and network rules for tasks, shell calls and turns, beside the domain that each has anyway.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sandbox {
@@ -24,9 +24,10 @@ pub struct Sandbox {
     pub filesystem: Filesystem,
     /// Further paths that may be changed: absolute, or below `~`.
     pub writable: Vec<String>,
-    /// Paths that may not even be read: absolute, or below `~`.
+    /// Paths that may neither be read, nor run, nor changed: absolute, or below `~`, and not where tasks make
+    /// files. Nothing can be made in the directories above them either.
     pub hidden: Vec<String>,
-    /// Whether TCP may be used.
+    /// Whether sockets of the internet may be made; Unix sockets may.
     pub network: bool,
     /// Refuse to run anything when the kernel cannot enforce all of it.
     pub required: bool,
