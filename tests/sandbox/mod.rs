@@ -7,6 +7,7 @@ mod programs;
 mod writing;
 
 use std::{
+    fmt::Write as _,
     fs,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
@@ -113,11 +114,10 @@ fn ok(harness: &Harness, cmd: &str) -> String {
 #[track_caller]
 fn succeeding(harness: &Harness, commands: &[&str]) -> Vec<String> {
     let script = harness.path("script");
-    let lines: String = commands
-        .iter()
-        .enumerate()
-        .map(|(number, command)| format!("({command}) && echo DONE-{number}\n"))
-        .collect();
+    let mut lines = String::new();
+    for (number, command) in commands.iter().enumerate() {
+        _ = writeln!(lines, "({command}) && echo DONE-{number}");
+    }
     fs::write(&script, lines).unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o644)).unwrap();
     open_to_all(harness.path("").as_path());
