@@ -76,7 +76,7 @@ impl Ground {
         let directory = self.directory.path().display().to_string();
         let tmp = self.path("tmp");
         format!(
-            "tool_groups = [\"wakes\"]\n[environment]\nset = {{ TMPDIR = \"{}\", GROUND = \"{directory}\", DIRECTORY = \"{directory}\" }}\n[sandbox]\n{}",
+            "tool_groups = [\"wakes\", \"shell\"]\n[environment]\nset = {{ TMPDIR = \"{}\", GROUND = \"{directory}\", DIRECTORY = \"{directory}\" }}\n[sandbox]\n{}",
             tmp.display(),
             sandbox.replace("GROUND", &directory)
         )

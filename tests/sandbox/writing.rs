@@ -15,6 +15,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         devices_and_the_tasks_own_output_can_be_written_by_name,
         what_a_task_leaves_in_the_background_is_confined_as_well,
         a_turn_is_confined_as_well,
+        a_shell_call_is_confined_as_well,
         a_restarted_task_is_confined_as_before,
     ]
 }
@@ -148,6 +149,22 @@ fn a_turn_is_confined_as_well() {
         let given = harness.workspace().join("turn.json");
         event::file(&given, PATIENCE, |text| text.contains("bash-task"));
         assert_eq!(ground.names("outside"), ["file"]);
+    });
+}
+
+fn a_shell_call_is_confined_as_well() {
+    let config = format!("{WORKSPACE_WRITE}network = false\n[tool.shell]\nmode = \"allow\"\n");
+    each(&config, |harness, ground| {
+        let mut session = harness.mcp(Some("shell"));
+        let cmd = "echo x > inside && cat inside; echo x > $GROUND/outside/x";
+        let result = session.ok("shell", &json!({ "cmd": cmd }));
+        assert_eq!(result["stdout"], "x\n", "{result}");
+        assert_eq!(result["exitCode"], 1, "{result}");
+        let rules = result["containment"].as_str().unwrap();
+        assert!(rules.contains("no network"), "{result}");
+        assert_eq!(ground.names("outside"), ["file"]);
+        let clean = session.ok("shell", &json!({"cmd": "true"}));
+        assert_eq!(clean.get("containment"), None, "{clean}");
     });
 }
 

@@ -7,15 +7,10 @@ use harness_model::{
 };
 use harness_supervise::{UnitHandle, UnitSpec, output};
 
+use crate::containment;
+
 /// How much of each stream a status shows, in bytes.
 const TAIL: usize = 4096;
-
-/// How programs say that the kernel refused an access (`EACCES`, `EPERM`, `EXDEV`).
-const REFUSED: [&str; 3] = [
-    "Permission denied",
-    "Operation not permitted",
-    "cross-device link",
-];
 
 /// The status of a unit at rest.
 ///
@@ -60,8 +55,8 @@ fn build(
     };
     let stdout = stream(spec.map(|spec| spec.output.stdout.as_path()), ended);
     let stderr = stream(spec.map(|spec| spec.output.stderr.as_path()), ended);
-    let refused = ended && state.result != UnitResult::Success
-        || REFUSED.iter().any(|text| stderr.tail.contains(text));
+    let failed = ended && state.result != UnitResult::Success;
+    let containment = spec.and_then(|spec| containment::met(&spec.sandbox, failed, &stderr.tail));
     TaskStatus {
         id: id.clone(),
         name,
@@ -81,9 +76,7 @@ fn build(
         left_over: exit.map(|exit| exit.left_over).filter(|count| *count > 0),
         survivors: exit.map(|exit| exit.survivors.clone()).unwrap_or_default(),
         note: state.note.clone(),
-        containment: spec
-            .filter(|_| refused)
-            .and_then(|spec| spec.sandbox.containment()),
+        containment,
     }
 }
 

@@ -31,6 +31,9 @@ pub(super) struct ShellResult {
     /// Processes that it left behind and that were ended with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) left_over: Option<u32>,
+    /// The sandbox rules it ran under, when it failed or was refused an access.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) containment: Option<String>,
 }
 
 /// One stream of a result.
@@ -82,6 +85,9 @@ impl ShellResult {
                 text,
                 "\nleft {count} processes behind, which were ended with it"
             );
+        }
+        if let Some(rules) = &self.containment {
+            let _infallible = write!(text, "\nthe sandbox of this command: {rules}");
         }
         section(
             &mut text,

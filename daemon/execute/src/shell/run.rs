@@ -16,7 +16,7 @@ use super::{
     live::Relay,
     result::{Captured, ShellResult},
 };
-use crate::{group, script};
+use crate::{containment, group, script};
 
 /// The least that an output file may take on disk: its beginning then holds all that a result shows.
 const OUTPUT_LEAST: u64 = 4 << 20;
@@ -83,6 +83,8 @@ impl Shell {
             ExitStatus::Exited(code) => (Some(code), None),
             ExitStatus::Signaled { signal, .. } => (None, Some(signal)),
         };
+        let failed = exit_code != Some(0);
+        let containment = containment::met(&handle.spec().sandbox, failed, &stderr.text);
         let left_over = state.exit.as_ref().map(|exit| exit.left_over);
         let result = ShellResult {
             stdout: stdout.text,
@@ -94,6 +96,7 @@ impl Shell {
             stdout_file: stdout.file,
             stderr_file: stderr.file,
             left_over: left_over.filter(|count| *count > 0),
+            containment,
         };
         Ok(result.render(self.is_first(context)))
     }

@@ -45,13 +45,13 @@ pub(super) fn give_back(
         walk.stamps.add_entry(hidden);
     }
     walk.directory(Path::new("/"))?;
-    for island in tree.islands() {
-        if tree.is_above(island) {
-            walk.directory(island)?;
-        } else if let Ok(place) = place::open(island) {
-            walk.rules.allow(place, access);
+    for visible in tree.visible.iter().filter(|path| !tree.hides(path)) {
+        if tree.is_above(visible) {
+            walk.directory(visible)?;
+        } else if let Ok(place) = place::open(visible) {
+            walk.allow(place);
         }
-        walk.stamps.add_entry(island);
+        walk.stamps.add_entry(visible);
     }
     Ok(walk.stamps)
 }
@@ -107,9 +107,15 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// A directory that cannot be read gives nothing back.
+    /// A directory that cannot be listed gives nothing back but what the tree names in it.
     fn directory(&mut self, path: &Path) -> Result<(), DomainError> {
         self.stamps.add_directory(path);
+        let special = self.tree.special(path);
+        for child in special.iter().map(|name| path.join(name)) {
+            if !self.tree.hidden.contains(&child) {
+                self.directory(&child)?;
+            }
+        }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let Ok(directory) = openat(CWD, path, flags, Mode::empty()) else {
             return Ok(());
@@ -117,33 +123,27 @@ impl Walk<'_> {
         let Ok(entries) = Dir::read_from(&directory) else {
             return Ok(());
         };
-        let special = self.tree.special(path);
         for (count, entry) in entries.flatten().enumerate() {
-            let name = OsStr::from_bytes(entry.file_name().to_bytes());
             if count >= ENTRIES_MAX {
                 return Err(DomainError::TooManyEntries {
                     directory: path.to_owned(),
                     most: ENTRIES_MAX,
                 });
             }
-            if special.contains(&name) {
-                let child = path.join(name);
-                if !self.tree.hidden.contains(&child) {
-                    self.directory(&child)?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            let itself = name == "." || name == "..";
+            if !itself && !special.contains(&name) && entry.file_type() != FileType::Symlink {
+                let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                // What is gone by now, or cannot be reached, needs no rule.
+                if let Ok(place) = openat(&directory, name, flags, Mode::empty()) {
+                    self.allow(place);
                 }
-            } else if name != "." && name != ".." && entry.file_type() != FileType::Symlink {
-                self.entry(&directory, name);
             }
         }
         Ok(())
     }
 
-    /// What is gone by now, or cannot be reached, needs no rule.
-    fn entry(&mut self, directory: &OwnedFd, name: &OsStr) {
-        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let Ok(place) = openat(directory, name, flags, Mode::empty()) else {
-            return;
-        };
+    fn allow(&mut self, place: OwnedFd) {
         let Ok(status) = fstat(&place) else {
             return;
         };

@@ -57,21 +57,17 @@ impl Tree {
                 .is_some_and(|directory| !self.is_above(directory))
     }
 
-    /// The visible paths that lie in a hidden one.
-    pub(super) fn islands(&self) -> impl Iterator<Item = &PathBuf> {
-        self.visible.iter().filter(|path| {
-            !self.hides(path) && path.parent().is_some_and(|directory| self.hides(directory))
-        })
-    }
-
     /// The names in a directory that are not given back as they are.
     pub(super) fn special<'a>(&'a self, directory: &'a Path) -> Vec<&'a OsStr> {
         let devices = Path::new(DEVICES);
         let paths = self.hidden.iter().map(PathBuf::as_path).chain([devices]);
-        paths
+        let mut names: Vec<_> = paths
             .filter_map(|path| path.strip_prefix(directory).ok())
             .filter_map(|rest| Some(rest.components().next()?.as_os_str()))
-            .collect()
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 }
 
@@ -102,7 +98,6 @@ mod tests {
         ] {
             assert_eq!(tree.hides(Path::new(path)), hidden, "{path}");
         }
-        assert_eq!(tree.islands().collect::<Vec<_>>(), [Path::new("/home/u/w")]);
     }
 
     #[test]
@@ -121,6 +116,6 @@ mod tests {
         assert!(!tree.gives_back(Path::new("/home/u/new")));
         assert!(!tree.gives_back(Path::new("/home/u/.ssh/id")));
         assert_eq!(tree.special(Path::new("/home")), ["u"]);
-        assert_eq!(tree.special(Path::new("/")), ["home", "dev"]);
+        assert_eq!(tree.special(Path::new("/")), ["dev", "home"]);
     }
 }

@@ -178,6 +178,40 @@ fn a_visible_path_in_a_hidden_one_can_be_used() {
 }
 
 #[test]
+fn a_directory_that_cannot_be_listed_on_the_way_does_not_hide_what_is_below() {
+    let keeper = Keeper::start_as(Some(NOBODY), &[]);
+    let ground = Ground::new(&keeper);
+    for name in [
+        "closed",
+        "closed/home",
+        "closed/home/secret",
+        "closed/home/open",
+        "closed/visible",
+    ] {
+        fs::create_dir(ground.0.join(name)).unwrap();
+    }
+    for name in ["secret", "open"] {
+        fs::write(
+            ground.0.join("closed/home").join(name).join("file"),
+            format!("{name}\n"),
+        )
+        .unwrap();
+    }
+    fs::write(ground.0.join("closed/visible/file"), "visible\n").unwrap();
+    fs::set_permissions(ground.0.join("closed"), fs::Permissions::from_mode(0o711)).unwrap();
+    let rules = SandboxRules {
+        visible: vec![ground.path("closed/visible")],
+        ..ground.hidden(&["closed/home/secret"])
+    };
+    let script = "cd closed; cat home/open/file visible/file home/secret/file";
+    let text = run(&mut keeper.connect(), &ground, &rules, script);
+    assert!(
+        text.starts_with("open\nvisible\n") && !text.contains("secret\n"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_link_that_leads_to_a_hidden_path_hides_it_and_cannot_be_changed() {
     both(|client, ground| {
         symlink("secret", ground.0.join("link")).unwrap();
