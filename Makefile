@@ -1,12 +1,21 @@
-# Two commands are enough: `make run` and `make test`.
+# Two commands are enough to look at it: `make run` and `make test`.
 
 CARGO ?= cargo
 TOOLS := target/tools
 
-.PHONY: build run demo test test-tools bench lint
+# Where `make install` puts things; DESTDIR, before it, is for packagers.
+PREFIX ?= /usr/local
+PROGRAMS := harnessd harness-keeper harnessctl
+# What is installed was built before: `make && sudo make install` builds nothing as root.
+BUILT ?= target/release
+bin := $(DESTDIR)$(PREFIX)/bin
+lib := $(DESTDIR)$(PREFIX)/lib
+share := $(DESTDIR)$(PREFIX)/share
+
+.PHONY: build run demo install test test-tools bench lint
 
 build:
-	$(CARGO) build --release --workspace --bins
+	$(CARGO) build --release --workspace --exclude harness-bench --bins
 
 # Starts the harness for the current directory on the built-in defaults, and prints what to paste into an MCP client.
 run: build
@@ -16,6 +25,21 @@ run: build
 demo: build
 	@examples/demo.sh
 
+# Programs, unit files that name them where they are, documentation. Nothing is enabled or started.
+install:
+	@test -x $(BUILT)/harnessd || { echo "$(BUILT)/harnessd is not built: run make first" >&2; exit 1; }
+	install -d $(bin) $(lib)/systemd/system $(lib)/systemd/user $(lib)/sysusers.d $(lib)/tmpfiles.d \
+	    $(share)/doc/harnessd $(share)/licenses/harnessd
+	install -m 755 $(PROGRAMS:%=$(BUILT)/%) $(bin)
+	install -m 644 systemd/sysusers.d/* $(lib)/sysusers.d
+	install -m 644 systemd/tmpfiles.d/* $(lib)/tmpfiles.d
+	for unit in $(patsubst systemd/%,%,$(wildcard systemd/system/* systemd/user/*)); do \
+	    sed 's|^ExecStart=/usr/bin/|ExecStart=$(PREFIX)/bin/|' systemd/$$unit >$(lib)/systemd/$$unit && \
+	    chmod 644 $(lib)/systemd/$$unit || exit 1; \
+	done
+	install -m 644 README.md ARCHITECTURE.md CHANGELOG.md docs/openapi.json $(share)/doc/harnessd
+	install -m 644 LICENSE-* $(share)/licenses/harnessd
+
 # Installs what the tests need (as root on Debian; else says what is missing), then runs every test.
 test: test-tools
 	@tests/run.sh
@@ -23,10 +47,11 @@ test: test-tools
 test-tools:
 	@tests/tools/install.sh
 
-# Each figure as a ratio to a limit or a peer that is measured in the same run.
-bench: build test-tools
+# Each figure as a ratio to a limit or a peer that is measured in the same run. ARGS="--quick --only run" for less.
+bench: build
+	@bench/peers/install.sh
 	@$(CARGO) build --release --package harness-bench
-	@target/release/harness-bench
+	@target/release/harness-bench $(ARGS)
 
 lint:
 	@.ci/lint

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The whole story in a throw-away directory: a task, its wake, a crash of the daemon, a leak that does not leak.
 set -euo pipefail
+command -v pgrep >/dev/null || { echo "pgrep is missing: install procps" >&2; exit 1; }
 programs=${PROGRAMS:-$(cd "$(dirname "$0")/../target/release" && pwd)}
 PATH=$programs:$PATH
 place=$(mktemp -d "${TMPDIR:-/tmp}/demo.XXXXXX")
@@ -15,7 +16,7 @@ ctl=(harnessctl --runtime-dir "$place/run")
 start() {
   rm -f "$place/notes"
   mkfifo "$place/notes"
-  harnessd --agent demo --config "$place/demo.toml" --state-dir "$place/state" --runtime-dir "$place/run" 2>"$place/notes" &
+  harnessd --agent demo --config "$place/demo.toml" --state-dir "$place/state" --runtime-dir "$place/run" 2>"$place/notes" 9<&- &
   daemon=$!
   exec 9<"$place/notes" # held open, so that the daemon's log always has a reader
   while read -r line <&9; do
@@ -25,7 +26,7 @@ start() {
   exit 1
 }
 finish() {
-  kill -INT "$daemon" 2>/dev/null && wait "$daemon" || true
+  if kill -INT "$daemon" 2>/dev/null; then wait "$daemon" || true; fi
   rm -rf "$place"
 }
 trap finish EXIT
@@ -55,13 +56,19 @@ show wakes --ack
 show list
 
 step "6. A task that leaves processes behind leaves none"
-show run --wait=30 -- 'setsid nohup sleep 1000 & echo started a daemon'
-pgrep -f 'sleep 1000' -a || echo "(nothing is left)"
+escapee="sleep 1000.$$"
+show run --wait=30 -- "setsid nohup $escapee & echo started a daemon"
+if pgrep -af "$escapee"; then exit 1; fi
+echo "(nothing is left)"
 
 step "7. A failing service is restarted by systemd's rules"
-show run --wait=30 --unit restart=on-failure --unit restart_sec=100ms --unit start_limit_burst=3 -- 'echo try; exit 1' || true
+show run --wait=30 --unit restart=on-failure --unit restart_sec=100ms --unit start_limit_burst=3 -- 'echo try; exit 1' || echo "(exit code $?)"
 
 step "8. An MCP client would be given this"
 show mcp-config --client claude
 
 step "The end: everything is stopped"
+kill -INT "$daemon"
+wait "$daemon"
+if pgrep -af "$place/"; then exit 1; fi
+echo "(the daemon, the keeper and every task are gone)"

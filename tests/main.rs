@@ -10,10 +10,13 @@ mod bash;
 mod calls;
 mod crash;
 mod ctl;
+mod examples;
 mod gate;
 mod http;
+mod install;
 mod mcp;
 mod shell;
+mod systemd;
 mod wakes;
 
 use libtest_mimic::Arguments;
@@ -25,11 +28,16 @@ fn main() {
         calls::trials(),
         crash::trials(),
         ctl::trials(),
+        examples::trials(),
         gate::trials(),
         http::trials(),
+        install::trials(),
         mcp::trials(),
+        systemd::trials(),
         shell::trials(),
         wakes::trials(),
     ];
-    libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit();
+    let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());
+    harness_tests::systemd::SystemdBox::end_shared();
+    conclusion.exit();
 }

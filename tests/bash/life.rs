@@ -108,4 +108,5 @@ fn an_interrupted_daemon_ends_its_tasks_and_its_keeper() {
     assert_eq!(harness.interrupt_daemon(), 0);
     event::ended(pid.trim().parse().unwrap(), PATIENCE);
     event::ended(keeper, PATIENCE);
+    assert!(!harness.has_keeper(), "another keeper took its place");
 }

@@ -9,6 +9,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         a_background_job_is_ended_with_its_task_and_counted,
         setsid_does_not_escape,
         a_double_fork_does_not_escape,
+        a_double_fork_that_ignores_sigterm_does_not_escape_and_is_no_timeout_of_its_task,
         nohup_does_not_escape,
         a_task_leaves_no_zombie,
         a_detached_child_that_holds_stdout_delays_nothing,
@@ -54,6 +55,15 @@ fn a_double_fork_does_not_escape() {
     leaves_nothing(
         "(setsid sh -c '(sh -c \"echo \\$\\$ > pid; exec sleep 1000\") & exit' ); while ! [ -s pid ]; do sleep 0.01; done",
     );
+}
+
+fn a_double_fork_that_ignores_sigterm_does_not_escape_and_is_no_timeout_of_its_task() {
+    let status = leaves_nothing(
+        "(setsid sh -c '(trap \"\" TERM; sh -c \"echo \\$\\$ > pid; exec sleep 1000\") & exit' ); while ! [ -s pid ]; do sleep 0.01; done",
+    );
+    assert_eq!(status["exit_code"], 0, "{status}");
+    assert_eq!(status["result"], "timeout", "as systemd says: {status}");
+    assert!(status["left_over"].as_u64() >= Some(1), "{status}");
 }
 
 fn nohup_does_not_escape() {

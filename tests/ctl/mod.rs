@@ -37,8 +37,15 @@ fn the_life_of_a_task_on_the_command_line() {
     harness.ctl(&["restart", id]).ok();
     harness.ctl(&["signal", id, "KILL"]).ok();
     assert_eq!(harness.ctl(&["wait", id]).code, 137);
+    harness.ctl(&["wakes", "--ack"]).ok();
     let run = harness.ctl(&["run", "--wait=30", "--", "echo out; exit 7"]);
     assert_eq!(run.code, 7, "{run:?}");
+    let wakes = harness.ctl(&["--json", "wakes"]).ok().json();
+    assert_eq!(
+        wakes,
+        serde_json::json!([]),
+        "what was waited for sends no wake"
+    );
 }
 
 fn json_is_the_only_thing_on_stdout() {

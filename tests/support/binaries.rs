@@ -2,11 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-/// The directory of the built programs, beside which the test itself was built.
+/// The directory of the built programs, in or beside which the test or benchmark itself was built.
 pub fn directory() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let deps = test.parent().unwrap();
-    deps.parent().unwrap().to_owned()
+    let own = std::env::current_exe().unwrap();
+    let directory = own.parent().unwrap();
+    let programs = if directory.ends_with("deps") {
+        directory.parent().unwrap()
+    } else {
+        directory
+    };
+    programs.to_owned()
 }
 
 /// One program; `make test` builds them all first.

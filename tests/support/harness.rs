@@ -86,8 +86,16 @@ impl Harness {
 
     /// Directories and configuration, and no daemon yet.
     pub fn prepared(config: &str) -> Self {
+        Self::prepared_in(&std::env::temp_dir(), config)
+    }
+
+    /// The same below a directory of the caller's choice.
+    pub fn prepared_in(parent: &Path, config: &str) -> Self {
         // Short, since a socket's path has 107 bytes at most.
-        let directory = tempfile::Builder::new().prefix("hd").tempdir().unwrap();
+        let directory = tempfile::Builder::new()
+            .prefix("hd")
+            .tempdir_in(parent)
+            .unwrap();
         fs::create_dir(directory.path().join("work")).unwrap();
         let harness = Self {
             uid: None,
@@ -216,6 +224,11 @@ impl Harness {
             .unwrap_or_else(|| panic!("no keeper in {status}"))
             .try_into()
             .unwrap()
+    }
+
+    /// Whether a keeper listens.
+    pub fn has_keeper(&self) -> bool {
+        keeper_of(&self.runtime()).is_some()
     }
 
     /// Where tasks run.

@@ -16,4 +16,5 @@ pub mod harness;
 pub mod http;
 pub mod mcp;
 pub mod relay;
+pub mod systemd;
 pub mod trial;

@@ -229,6 +229,21 @@ impl Client {
         send(&self.socket, Ask::post("/v1/wakes/recv", Some(body))).await
     }
 
+    /// The same, waiting until `limit` has passed; empty if none came. A restart of the daemon is waited out.
+    pub async fn wakes_wait(&self, limit: Option<Duration>) -> Result<Vec<Wake>> {
+        let started = Instant::now();
+        let mut backoff = Backoff::new();
+        loop {
+            let left = limit.map(|limit| limit.saturating_sub(started.elapsed()));
+            let received = self.wakes_recv(left.unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT));
+            match received.await {
+                Ok(wakes) if !wakes.is_empty() || left == Some(Duration::ZERO) => return Ok(wakes),
+                Ok(_) => backoff.reset(),
+                Err(error) => backoff.pause(error).await?,
+            }
+        }
+    }
+
     /// Acknowledges wakes; the ids among them that were due.
     pub async fn wakes_ack(&self, ids: &[WakeId]) -> Result<Vec<WakeId>> {
         #[derive(Deserialize)]

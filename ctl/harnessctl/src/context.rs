@@ -1,9 +1,7 @@
 //! What every command works with.
 
-use std::time::SystemTime;
-
 use harness_client::{Client, Selector};
-use harness_model::{TaskStatus, Timestamp};
+use harness_model::TaskStatus;
 use serde::Serialize;
 
 use crate::{
@@ -17,7 +15,6 @@ pub(crate) struct Context {
     pub(crate) selector: Selector,
     pub(crate) json: bool,
     pub(crate) style: Style,
-    pub(crate) now: Timestamp,
 }
 
 impl Context {
@@ -26,7 +23,6 @@ impl Context {
             selector: arguments.place.selector(),
             json: arguments.json,
             style: Style::of_stdout(),
-            now: SystemTime::now().into(),
         }
     }
 

@@ -13,7 +13,7 @@ Exit codes:
   2    the command line is wrong
   3    no harness could be reached
 `wait`, `run --wait`, `run --follow` and `shell` end with the exit code of the task or command, or with
-  75   the task still runs at the end of the wait
+  75   the task still runs at the end of the wait, or no wake came (`wakes --wait`)
   124  it was ended by its timeout
   125  it could not be started, or nobody knows how it ended
   128+N  signal N ended it";
@@ -28,7 +28,7 @@ impl Exit {
     pub(crate) const USAGE: Self = Self(2);
     pub(crate) const UNREACHABLE: Self = Self(3);
     /// `EX_TEMPFAIL` of sysexits.h.
-    const STILL_RUNNING: Self = Self(75);
+    pub(crate) const NOT_YET: Self = Self(75);
     /// As timeout(1) has it.
     pub(crate) const TIMED_OUT: Self = Self(124);
     /// As timeout(1) has it for failures of its own.
@@ -48,7 +48,7 @@ impl Exit {
     /// The code that tells how a task stands.
     pub(crate) fn of_task(status: &TaskStatus) -> Self {
         match status.status {
-            TaskState::Pending | TaskState::Running => Self::STILL_RUNNING,
+            TaskState::Pending | TaskState::Running => Self::NOT_YET,
             TaskState::TimedOut => Self::TIMED_OUT,
             TaskState::Interrupted => Self::UNKNOWN,
             TaskState::Done | TaskState::Stopped => match (status.exit_code, status.signal) {

@@ -1,19 +1,15 @@
 //! What the groups need from the record.
 
 use futures_util::future::BoxFuture;
-use harness_model::{Page, Refusal, StoredUnit, UnitId, Wake, WakeId};
+use harness_model::{Page, Refusal, StoredUnit, TaskQuery, UnitId, Wake, WakeId};
 
 /// Units at rest, which the engine no longer holds.
 pub trait UnitStore: Send + Sync + 'static {
     /// One unit, or `None` when there never was one of that id.
     fn unit(&self, id: &UnitId) -> BoxFuture<'_, Result<Option<StoredUnit>, Refusal>>;
 
-    /// Tasks, newest first, from before the cursor on.
-    fn tasks(
-        &self,
-        before: Option<i64>,
-        limit: u32,
-    ) -> BoxFuture<'_, Result<Page<StoredUnit>, Refusal>>;
+    /// A page of tasks, newest first.
+    fn tasks(&self, query: TaskQuery) -> BoxFuture<'_, Result<Page<StoredUnit>, Refusal>>;
 }
 
 /// Wakes that nobody has acknowledged.

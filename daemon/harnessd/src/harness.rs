@@ -268,6 +268,7 @@ fn bash_settings(places: &Places, in_force: &InForce) -> BashSettings {
         max_tasks: u64::from(bash.max_tasks),
         output_max: bash.output_max.0,
         unit: bash.unit.clone(),
+        sandbox: in_force.loaded.sandbox.clone(),
         environment: Arc::new(move |call| environment.with(call)),
     }
 }
@@ -285,6 +286,7 @@ fn shell_settings(places: &Places, in_force: &InForce) -> ShellSettings {
         default_timeout_ms: limits.default_timeout_ms,
         max_timeout_ms: limits.max_timeout_ms,
         unit: config.bash.unit.clone(),
+        sandbox: in_force.loaded.sandbox.clone(),
         environment: Arc::new(move |call| environment.with(call)),
     }
 }

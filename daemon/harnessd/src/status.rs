@@ -46,11 +46,10 @@ impl Harness {
         } else {
             "; the keeper does not answer"
         };
-        let config = if self.reload_error().is_some() {
-            "; the last reload was refused"
-        } else {
-            ""
-        };
+        let config = self.reload_error().map_or_else(String::new, |error| {
+            let first = error.lines().find(|line| !line.trim().is_empty());
+            format!("; the last reload was refused: {}", first.unwrap_or(""))
+        });
         format!(
             "{running} units, {} sessions{keeper}{config}",
             self.sessions().count()

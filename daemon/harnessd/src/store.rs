@@ -2,8 +2,8 @@
 
 use futures_util::future::BoxFuture;
 use harness_execute::store::UnitStore;
-use harness_model::{Page, Refusal, StoredUnit, UnitId, UnitKind};
-use harness_record::{Record, UnitQuery};
+use harness_model::{Page, Refusal, StoredUnit, TaskQuery, UnitId};
+use harness_record::Record;
 
 use crate::wakes::unavailable;
 
@@ -16,27 +16,12 @@ impl UnitStore for RecordStore {
         Box::pin(async move { self.0.unit(&id).await.map_err(|error| unavailable(&error)) })
     }
 
-    fn tasks(
-        &self,
-        before: Option<i64>,
-        limit: u32,
-    ) -> BoxFuture<'_, Result<Page<StoredUnit>, Refusal>> {
+    fn tasks(&self, query: TaskQuery) -> BoxFuture<'_, Result<Page<StoredUnit>, Refusal>> {
         Box::pin(async move {
-            let query = UnitQuery {
-                kind: Some(UnitKind::Task),
-                before,
-                limit,
-                live: None,
-            };
-            let page = self
-                .0
-                .units(query)
+            self.0
+                .tasks(query)
                 .await
-                .map_err(|error| unavailable(&error))?;
-            Ok(Page {
-                items: page.items,
-                next: page.next,
-            })
+                .map_err(|error| unavailable(&error))
         })
     }
 }

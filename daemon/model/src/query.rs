@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActiveState, CallState, ExitReport, InvocationId, SessionId, TaskState, Timestamp, UnitKind,
+    ActiveState, CallId, CallState, ExitReport, InvocationId, SessionId, TaskState, Timestamp,
+    UnitKind,
 };
 
 /// One page of a list.
@@ -69,6 +70,9 @@ pub struct CallQuery {
     /// Only what is older than this: the `next` of the page before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<i64>,
+    /// Only calls that were made from this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<CallId>,
     /// Only calls of this connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,

@@ -28,8 +28,8 @@ words! {
 impl TaskState {
     /// The one word for a unit's state.
     ///
-    /// A stop that somebody asked for is `stopped` even when it took the final signal, for which
-    /// systemd's result is `timeout` too.
+    /// systemd's result is `timeout` for a stop that took the final signal too: one that somebody asked for is
+    /// `stopped`, and a task whose processes needed it after its own end is `done`.
     #[must_use]
     pub fn of(state: &UnitState) -> Self {
         if !state.is_final() {
@@ -42,7 +42,7 @@ impl TaskState {
             Self::Interrupted
         } else if state.stop_requested {
             Self::Stopped
-        } else if state.result == UnitResult::Timeout {
+        } else if state.runtime_exceeded {
             Self::TimedOut
         } else {
             Self::Done
@@ -136,6 +136,9 @@ pub struct TaskStatus {
     /// Why it could not be started, or what is not enforced for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// The sandbox rules it ran under, when it failed or was refused an access.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub containment: Option<String>,
 }
 
 /// A piece of an output stream.
@@ -209,18 +212,17 @@ mod tests {
     #[test]
     fn a_task_that_ended_by_itself_is_done_whatever_its_result() {
         for result in UnitResult::ALL {
-            let expected = match result {
-                UnitResult::Timeout => TaskState::TimedOut,
-                UnitResult::Success
-                | UnitResult::ExitCode
-                | UnitResult::Signal
-                | UnitResult::CoreDump
-                | UnitResult::OomKill
-                | UnitResult::StartLimitHit
-                | UnitResult::Resources => TaskState::Done,
-            };
-            assert_eq!(TaskState::of(&ended(*result)), expected, "{result}");
+            assert_eq!(TaskState::of(&ended(*result)), TaskState::Done, "{result}");
         }
+    }
+
+    #[test]
+    fn a_task_whose_time_was_over_is_timed_out() {
+        let state = UnitState {
+            runtime_exceeded: true,
+            ..ended(UnitResult::Timeout)
+        };
+        assert_eq!(TaskState::of(&state), TaskState::TimedOut);
     }
 
     #[test]
@@ -228,6 +230,7 @@ mod tests {
         for result in [UnitResult::Success, UnitResult::Signal, UnitResult::Timeout] {
             let state = UnitState {
                 stop_requested: true,
+                runtime_exceeded: true,
                 ..ended(result)
             };
             assert_eq!(TaskState::of(&state), TaskState::Stopped, "{result}");

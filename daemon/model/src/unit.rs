@@ -189,6 +189,10 @@ pub struct UnitState {
     pub restart_at: Option<Timestamp>,
     /// Somebody asked for the stop.
     pub stop_requested: bool,
+    /// `runtime_max_sec` passed in the current or last run. [`UnitResult::Timeout`] does not tell: it is also the
+    /// result of a run whose processes needed the final signal.
+    #[serde(default)]
+    pub runtime_exceeded: bool,
     /// The daemon or the keeper went away under it, and nobody knows how it ended.
     pub interrupted: bool,
     /// Why it could not be started, or what is not enforced for it.
@@ -212,6 +216,7 @@ impl UnitState {
             ended_at: None,
             restart_at: None,
             stop_requested: false,
+            runtime_exceeded: false,
             interrupted: false,
             note: None,
         }

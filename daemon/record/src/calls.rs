@@ -1,38 +1,18 @@
 //! Calls: before they run, and their end.
 
-use harness_model::{CallId, CallRecord, CallState, ErrorCode, Front, SessionId};
+use harness_model::{CallId, CallQuery, CallRecord, CallState, ErrorCode, Front, Page, SessionId};
 use rusqlite::{Connection, Row, named_params};
 
 use crate::{
     error::{Fault, Result},
-    excerpt,
-    record::{Page, Record, page_limit},
+    excerpt, page,
+    record::Record,
     row,
     writer::Durability,
 };
 
 /// The longest preview, in characters.
 const PREVIEW: usize = 1000;
-
-/// Which calls to list, newest first. Filters that are not set let everything through.
-///
-/// One filter is answered from its index alone; with several, the narrowest of `parent`,
-/// `session`, `tool` and `state` (in this order) is, and the others are applied to what it gives.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CallQuery {
-    /// Made from this call.
-    pub parent: Option<CallId>,
-    /// Of this session.
-    pub session: Option<SessionId>,
-    /// Of the tools of this name.
-    pub tool: Option<String>,
-    /// In this state.
-    pub state: Option<CallState>,
-    /// Those made before this place: [`Page::next`] of the page before.
-    pub before: Option<i64>,
-    /// At most this many, and never more than 1000; 0 stands for 100.
-    pub limit: u32,
-}
 
 impl Record {
     /// Writes a call before it runs; resolves when it is committed. A long input is cut
@@ -75,10 +55,13 @@ impl Record {
         });
     }
 
-    /// A page of calls, newest first.
+    /// A page of calls, newest first; at most 1000, 100 when the query names no limit.
+    ///
+    /// One filter is answered from its index alone; with several, the narrowest of `parent`,
+    /// `session`, `tool` and `state` (in this order) is, and the others are applied to what it gives.
     pub async fn calls(&self, query: CallQuery) -> Result<Page<CallRecord>> {
         self.read(move |connection| {
-            let limit = page_limit(query.limit);
+            let limit = page::limit(query.limit);
             let mut statement = connection.prepare_cached(&page_sql(&query))?;
             let rows = statement.query_map(
                 named_params! {
@@ -91,7 +74,7 @@ impl Record {
                 },
                 |row| Ok((row.get(0)?, stored(row))),
             )?;
-            Page::collect(rows, limit)
+            page::collect(rows, limit)
         })
         .await
     }

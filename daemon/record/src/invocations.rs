@@ -1,23 +1,12 @@
 //! The runs of a unit.
 
-use harness_model::{ExitReport, InvocationId, SubState, Timestamp, UnitId, UnitState};
+use harness_model::{Invocation, SubState, Timestamp, UnitId, UnitState};
 use rusqlite::{Connection, OptionalExtension, named_params};
 
 use crate::{error::Result, record::Record, row};
 
 /// Runs kept of each unit; one that is restarted for ever must not fill the disk.
 const KEPT: i64 = 1000;
-
-/// One run of a unit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Invocation {
-    /// Its id.
-    pub id: InvocationId,
-    /// When its process was started; none if that was not recorded.
-    pub started_at: Option<Timestamp>,
-    /// How it ended, if it has.
-    pub exit: Option<ExitReport>,
-}
 
 /// A run's row in the order of [`Record::invocations`].
 pub(crate) const LIST: &str = "SELECT invocations.id, invocations.started_at, invocations.exit FROM units \

@@ -14,6 +14,7 @@ mod connection;
 mod error;
 mod excerpt;
 mod invocations;
+mod page;
 mod prune;
 mod reader;
 mod record;
@@ -24,12 +25,9 @@ mod wakes;
 mod writer;
 
 pub use approvals::Asked;
-pub use calls::CallQuery;
 pub use error::{Error, Result};
 pub use excerpt::excerpt;
-pub use invocations::Invocation;
-pub use record::{Page, Record};
-pub use units::UnitQuery;
+pub use record::Record;
 
 #[cfg(test)]
 mod tests;

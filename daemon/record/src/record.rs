@@ -15,39 +15,9 @@ use crate::{
     connection::{self, LOCK_TIMEOUT},
     error::{Error, Fault, Result},
     reader::{self, READERS},
-    row, wakes,
+    wakes,
     writer::{self, Durability, Operation, Request, Writer},
 };
-
-/// Rows of one page and where the next one begins.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Page<T> {
-    /// Newest first.
-    pub items: Vec<T>,
-    /// The next page's `before`, if there is more.
-    pub next: Option<i64>,
-}
-
-/// How many rows a page holds when `limit` are asked for.
-pub(crate) fn page_limit(limit: u32) -> u32 {
-    if limit == 0 { 100 } else { limit.min(1000) }
-}
-
-impl<T> Page<T> {
-    /// From one row more than asked for, each with its place. A row that cannot be read is left out.
-    pub(crate) fn collect(
-        rows: impl Iterator<Item = rusqlite::Result<(i64, rusqlite::Result<T>)>>,
-        limit: u32,
-    ) -> rusqlite::Result<Self> {
-        let mut rows: Vec<_> = rows.collect::<rusqlite::Result<_>>()?;
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let more = rows.len() > limit;
-        rows.truncate(limit);
-        let next = rows.last().filter(|_| more).map(|(place, _)| *place);
-        let items = row::readable(rows.into_iter().map(|(_, item)| item))?;
-        Ok(Self { items, next })
-    }
-}
 
 /// A handle to the record; cheap to clone. The threads end when the last clone is gone, after
 /// all that was handed over is committed.

@@ -3,34 +3,25 @@
 pub(crate) mod write;
 
 use harness_model::{
-    NewUnit, StoredUnit, TaskCounts, Timestamp, Transition, UnitId, UnitKind, Wake,
+    ActiveState, NewUnit, Page, StoredUnit, TaskCounts, TaskQuery, TaskState, Timestamp,
+    Transition, UnitId, UnitKind, UnitQuery, Wake,
 };
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use crate::{
-    error::Result,
-    invocations,
-    record::{Page, Record, page_limit},
-    row,
-    writer::Durability,
-};
+use crate::{error::Result, invocations, page, record::Record, row, writer::Durability};
 
 /// The columns of [`stored`].
 pub(crate) const COLUMNS: &str = "units.seq, units.id, units.kind, units.created_at, units.state, \
      units.recent_starts, definitions.name, definitions.command, definitions.spec, definitions.cwd, \
      definitions.settings";
 
-/// Which units to list, newest first.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct UnitQuery {
-    /// Of this kind alone.
-    pub kind: Option<UnitKind>,
-    /// Those that are not at rest, or those that are.
-    pub live: Option<bool>,
-    /// Those made before this place: [`Page::next`] of the page before.
-    pub before: Option<i64>,
-    /// At most this many, and never more than 1000; 0 stands for 100.
-    pub limit: u32,
+/// What a list is narrowed by.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Filter {
+    pub(crate) kind: Option<UnitKind>,
+    pub(crate) active_state: Option<ActiveState>,
+    /// Of tasks; not together with the others.
+    pub(crate) task_state: Option<TaskState>,
 }
 
 impl Record {
@@ -89,20 +80,46 @@ impl Record {
         .await
     }
 
-    /// A page of units, newest first.
+    /// A page of units, newest first; at most 1000, 100 when the query names no limit.
     pub async fn units(&self, query: UnitQuery) -> Result<Page<StoredUnit>> {
+        let filter = Filter {
+            kind: query.kind,
+            active_state: query.state,
+            task_state: None,
+        };
+        self.page(filter, query.before, query.limit).await
+    }
+
+    /// A page of tasks, newest first; at most 1000, 100 when the query names no limit.
+    pub async fn tasks(&self, query: TaskQuery) -> Result<Page<StoredUnit>> {
+        let filter = Filter {
+            kind: query.state.is_none().then_some(UnitKind::Task),
+            active_state: None,
+            task_state: query.state,
+        };
+        self.page(filter, query.before, query.limit).await
+    }
+
+    async fn page(
+        &self,
+        filter: Filter,
+        before: Option<i64>,
+        limit: Option<u32>,
+    ) -> Result<Page<StoredUnit>> {
         self.read(move |connection| {
-            let limit = page_limit(query.limit);
-            let mut statement = connection.prepare_cached(&page_sql(&query))?;
+            let limit = page::limit(limit);
+            let mut statement = connection.prepare_cached(&page_sql(filter))?;
             let rows = statement.query_map(
                 named_params! {
-                    ":kind": query.kind.map(UnitKind::as_str),
-                    ":before": query.before.unwrap_or(i64::MAX),
+                    ":kind": filter.kind.map(UnitKind::as_str),
+                    ":active_state": filter.active_state.map(ActiveState::as_str),
+                    ":task_state": filter.task_state.map(TaskState::as_str),
+                    ":before": before.unwrap_or(i64::MAX),
                     ":limit": limit + 1,
                 },
                 |row| Ok((row.get(0)?, stored(row))),
             )?;
-            Page::collect(rows, limit)
+            page::collect(rows, limit)
         })
         .await
     }
@@ -145,24 +162,34 @@ pub(crate) fn one_sql() -> String {
 
 pub(crate) const COUNTS: &str = "SELECT name, value FROM counters";
 
-/// The planner knows no statistics; left alone it might walk all units of a kind to find the live ones.
-pub(crate) fn page_sql(query: &UnitQuery) -> String {
-    let (index, rest) = match (query.live, query.kind) {
-        (Some(true), _) => ("INDEXED BY units_live", "AND units.ended_at IS NULL"),
-        (Some(false), Some(_)) => ("INDEXED BY units_kind", "AND units.ended_at IS NOT NULL"),
-        (Some(false), None) => ("NOT INDEXED", "AND units.ended_at IS NOT NULL"),
-        (None, Some(_)) => ("INDEXED BY units_kind", ""),
-        (None, None) => ("NOT INDEXED", ""),
+/// Names the index itself: the planner knows no statistics, and left alone it might walk all units of a kind.
+pub(crate) fn page_sql(filter: Filter) -> String {
+    let index = match (filter.task_state, filter.active_state, filter.kind) {
+        (Some(_), ..) => "INDEXED BY units_task_state",
+        (None, Some(_), Some(_)) => "INDEXED BY units_kind_state",
+        (None, Some(_), None) => "INDEXED BY units_state",
+        (None, None, Some(_)) => "INDEXED BY units_kind",
+        (None, None, None) => "NOT INDEXED",
     };
-    // `:kind IS NULL` keeps the parameters the same in each form.
-    let kind = if query.kind.is_some() {
-        "AND units.kind = :kind"
-    } else {
-        "AND :kind IS NULL"
-    };
+    let filters = [
+        (filter.kind.is_some(), "kind"),
+        (filter.active_state.is_some(), "active_state"),
+        (filter.task_state.is_some(), "task_state"),
+    ];
+    // `IS NULL` keeps the parameters the same in each form.
+    let conditions: String = filters
+        .iter()
+        .map(|(set, column)| {
+            if *set {
+                format!(" AND units.{column} = :{column}")
+            } else {
+                format!(" AND :{column} IS NULL")
+            }
+        })
+        .collect();
     format!(
         "SELECT {COLUMNS} FROM units {index} CROSS JOIN definitions ON definitions.unit = units.seq \
-         WHERE units.seq < :before {kind} {rest} ORDER BY units.seq DESC LIMIT :limit"
+         WHERE units.seq < :before{conditions} ORDER BY units.seq DESC LIMIT :limit"
     )
 }
 

@@ -39,11 +39,7 @@ async fn give(ids: &[i64], answer: Answer, context: &Context) -> Result<Exit> {
     let ids: Vec<ApprovalId> = ids.iter().copied().map(ApprovalId).collect();
     let answers = context.client()?.answer(&ids, answer).await?;
     context.show(&answers, |answers| {
-        answers
-            .answered
-            .iter()
-            .map(|approval| describe(approval, context))
-            .collect()
+        answers.answered.iter().map(describe).collect()
     })?;
     for refused in &answers.refused {
         note(&format!("harnessctl: {refused}"));

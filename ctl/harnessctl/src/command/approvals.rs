@@ -55,10 +55,7 @@ pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<E
         None => {
             let approvals = client.approvals(arguments.all).await?;
             context.show(&approvals, |approvals| {
-                approvals
-                    .iter()
-                    .map(|approval| describe(approval, context))
-                    .collect()
+                approvals.iter().map(describe).collect()
             })?;
         }
     }
@@ -91,13 +88,13 @@ fn show(approval: &Approval, context: &Context) -> Result<()> {
     if context.json {
         print_json_line(approval)
     } else {
-        print(&describe(approval, context))
+        print(&describe(approval))
     }
 }
 
 /// The card: everything of others is escaped, so that what is read is what will run.
-pub(crate) fn describe(approval: &Approval, context: &Context) -> String {
-    let left = span::span(approval.expires_at.since(context.now));
+pub(crate) fn describe(approval: &Approval) -> String {
+    let left = span::left(approval.expires_at);
     let state = match approval.state {
         ApprovalState::Pending => format!("waits, {left} left"),
         ApprovalState::Allowed

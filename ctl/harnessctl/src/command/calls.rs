@@ -21,6 +21,9 @@ pub(crate) struct Arguments {
     /// Only calls of the tool with this name
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
+    /// Only calls that were made from this call
+    #[arg(long, value_name = "ID")]
+    parent: Option<CallId>,
     /// Only calls of this connection
     #[arg(long, value_name = "ID")]
     session: Option<SessionId>,
@@ -41,6 +44,7 @@ fn state(word: &str) -> Result<CallState, String> {
 pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<Exit> {
     let Arguments {
         tool,
+        parent,
         session,
         state,
         limit,
@@ -48,6 +52,7 @@ pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<E
     let query = CallQuery {
         limit: Some(limit),
         before: None,
+        parent,
         session,
         tool,
         state,
@@ -68,7 +73,7 @@ fn list(page: &Page<CallRecord>, context: &Context) -> String {
         let dash = || "-".to_owned();
         table.row(vec![
             (Tone::Plain, call.id.to_string()),
-            (Tone::Plain, span::span(context.now.since(call.started_at))),
+            (Tone::Plain, span::age(call.started_at)),
             (Tone::Plain, call.front.to_string()),
             (Tone::Plain, call.session.to_string()),
             (Tone::Plain, format!("{}{}", "  ".repeat(depth), name(call))),

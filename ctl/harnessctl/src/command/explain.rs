@@ -14,6 +14,7 @@ use crate::{
 /// Say which rule would let a call through, ask you or refuse it, and what would change that; runs nothing
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
+    #[expect(clippy::doc_markdown, reason = "clap prints it as it is")]
     /// The tool: GROUP__TOOL, or a name that only one group has
     #[arg(value_name = "TOOL")]
     tool: String,

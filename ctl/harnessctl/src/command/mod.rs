@@ -22,6 +22,7 @@ pub(crate) mod units;
 pub(crate) mod wait;
 pub(crate) mod wakes;
 
+use futures_util::{StreamExt as _, stream};
 use harness_model::{TaskStatus, UnitId};
 
 use crate::{arguments::Command, context::Context, error::Result, exit::Exit};
@@ -54,15 +55,19 @@ pub(crate) async fn execute(command: Command, context: &Context) -> Result<Exit>
     }
 }
 
-/// Does the same to each task. A failure is reported and does not spare the others.
+/// How many tasks are asked for at once: a stop may take its time.
+const AT_ONCE: usize = 64;
+
+/// Does the same to each task, to many at once. A failure is reported and does not spare the others.
 async fn each(
     ids: &[UnitId],
     context: &Context,
     act: impl AsyncFn(&UnitId) -> harness_client::Result<TaskStatus>,
 ) -> Result<Exit> {
     let mut worst = Exit::DONE;
-    for id in ids {
-        match act(id).await {
+    let mut answers = stream::iter(ids).map(|id| act(id)).buffered(AT_ONCE);
+    while let Some(answer) = answers.next().await {
+        match answer {
             Ok(status) => context.show_line(&status)?,
             Err(error) => worst = worst.max(context.report(&error.into())),
         }

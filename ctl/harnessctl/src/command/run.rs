@@ -1,6 +1,6 @@
 //! `harnessctl run`
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use clap::Args;
 use harness_client::Client;
@@ -49,6 +49,10 @@ pub(crate) struct Arguments {
     command: Vec<String>,
 }
 
+/// How long the start itself waits for the end. Most tasks end at once, and one that was waited for from the start
+/// sends no wake; but until the answer nobody knows the id, so a restart of the daemon could not be waited out.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+
 pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<Exit> {
     let input = input(&arguments)?;
     let client = context.client()?;
@@ -58,7 +62,12 @@ pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<E
         return Ok(Exit::of_task(&status));
     }
     if let Some(limit) = arguments.wait {
-        let status = client.task_end(&started.id, limit.finite()).await?;
+        let status = if started.status.has_ended() {
+            started
+        } else {
+            let rest = limit.finite().map(|limit| limit.saturating_sub(FIRST_WAIT));
+            client.task_end(&started.id, rest).await?
+        };
         context.show(&status, |status| task::describe(status, context))?;
         return Ok(Exit::of_task(&status));
     }
@@ -74,12 +83,15 @@ fn input(arguments: &Arguments) -> Result<RunInput> {
         unit.runtime_max_sec = Some(TimeSpan::INFINITY);
     }
     unit.resolve()?;
+    let wait = arguments.wait.map_or(Duration::ZERO, |limit| {
+        limit.finite().unwrap_or(FIRST_WAIT).min(FIRST_WAIT)
+    });
     Ok(RunInput {
         cmd: script(&arguments.command),
         timeout_secs: timeout
             .filter(|timeout| !timeout.is_zero())
             .map(|timeout| timeout.as_secs_f64()),
-        wait_seconds: Some(0.0),
+        wait_seconds: Some(wait.as_secs_f64()),
         name: arguments.name.clone(),
         cwd: arguments.cwd.clone().map(absolute).transpose()?,
         env: environment(&arguments.env)?,

@@ -32,7 +32,7 @@ pub(crate) async fn execute(arguments: Arguments, context: &Context) -> Result<E
 }
 
 fn describe(status: &HarnessStatus, context: &Context) -> String {
-    let age = span::span(context.now.since(status.started_at));
+    let age = span::age(status.started_at);
     let tone = if status.state == "running" {
         Tone::Good
     } else {

@@ -1,6 +1,8 @@
 //! Spans for people: two units at most.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
+
+use harness_model::Timestamp;
 
 /// Such as `3d 4h`, `2min 5s`, `1.50s`, `12ms`.
 pub(crate) fn span(span: Duration) -> String {
@@ -13,6 +15,16 @@ pub(crate) fn span(span: Duration) -> String {
         3600..86_400 => format!("{}h {}min", seconds / 3600, seconds / 60 % 60),
         _ => format!("{}d {}h", seconds / 86_400, seconds / 3600 % 24),
     }
+}
+
+/// How long ago something was.
+pub(crate) fn age(time: Timestamp) -> String {
+    span(Timestamp::from(SystemTime::now()).since(time))
+}
+
+/// How long it is until then.
+pub(crate) fn left(time: Timestamp) -> String {
+    span(time.since(SystemTime::now().into()))
 }
 
 /// A number of seconds as the API gives it.

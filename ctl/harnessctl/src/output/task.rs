@@ -20,16 +20,13 @@ pub(crate) fn exit(status: &TaskStatus) -> String {
 pub(crate) fn list(page: &Page<TaskStatus>, context: &Context) -> String {
     let mut table = Table::new(&["ID", "STATE", "EXIT", "AGE", "DURATION", "NAME", "COMMAND"]);
     for status in &page.items {
-        let age = status.started_at.map_or_else(
-            || "-".to_owned(),
-            |start| span::span(context.now.since(start)),
-        );
+        let age = status.started_at.map(span::age);
         let tone = Tone::of_task(status);
         table.row(vec![
             (Tone::Plain, status.id.to_string()),
             (tone, status.status.to_string()),
             (tone, exit(status)),
-            (Tone::Plain, age),
+            (Tone::Plain, age.unwrap_or_else(|| "-".to_owned())),
             (Tone::Plain, span::seconds(status.duration_secs)),
             (
                 Tone::Plain,
@@ -47,7 +44,7 @@ pub(crate) fn describe(status: &TaskStatus, context: &Context) -> String {
     text.field("command", &status.cmd);
     text.field("result", status.result.as_str());
     if let Some(start) = status.started_at {
-        let age = span::span(context.now.since(start));
+        let age = span::age(start);
         text.field("started", format!("{start} ({age} ago)"));
     }
     text.field("duration", span::seconds(status.duration_secs));
@@ -74,6 +71,9 @@ pub(crate) fn describe(status: &TaskStatus, context: &Context) -> String {
     }
     if let Some(note) = &status.note {
         text.field("note", note);
+    }
+    if let Some(rules) = &status.containment {
+        text.field("sandbox", rules);
     }
     stream(&mut text, "stdout", &status.stdout);
     stream(&mut text, "stderr", &status.stderr);

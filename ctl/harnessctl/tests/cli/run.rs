@@ -90,6 +90,18 @@ fn a_waiting_run_ends_as_its_task_did() {
 }
 
 #[test]
+fn a_waiting_run_asks_for_the_end_with_the_start_and_then_for_the_rest_of_its_time() {
+    let harness = harness_with(task("abc", "running", None));
+    assert_eq!(call(&harness, &["run", "--wait=1", "--", "x"]).code, 75);
+    assert_eq!(harness.requests()[0].json()["wait_seconds"], 1.0);
+    assert_eq!(harness.lines()[1..], ["GET /v1/tasks/abc?wait=0"]);
+
+    let harness = harness_with(task("abc", "running", None));
+    assert_eq!(call(&harness, &["run", "--wait=500ms", "--", "x"]).code, 75);
+    assert_eq!(harness.requests()[0].json()["wait_seconds"], 0.5);
+}
+
+#[test]
 fn a_wait_that_is_over_before_the_task_is_exit_code_75() {
     let harness = harness_with(task("abc", "running", None));
     let ended = call(&harness, &["run", "--wait=0", "--", "x"]);

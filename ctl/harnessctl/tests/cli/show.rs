@@ -1,5 +1,7 @@
 //! What is shown of tasks, wakes, calls, units and events.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use serde_json::{Value, json};
 
 use crate::{
@@ -99,6 +101,32 @@ fn wakes_are_shown_and_acknowledged_as_shown() {
         (ended.code, ended.stderr.as_str()),
         (1, "harnessctl: wake 9 is not due\n")
     );
+}
+
+#[test]
+fn a_wait_for_wakes_asks_again_until_one_comes_and_can_acknowledge_it() {
+    let asked = AtomicU32::new(0);
+    let harness = FakeHarness::start(move |request, stream| match request.line.as_str() {
+        "POST /v1/wakes/ack" => reply(stream, 200, &json!({"acknowledged": request.json()["ids"]})),
+        "POST /v1/wakes/recv" if asked.fetch_add(1, Ordering::Relaxed) < 2 => {
+            reply(stream, 200, &json!([]))
+        }
+        _ => reply(stream, 200, &json!([wake(4)])),
+    });
+    let ended = call(&harness, &["wakes", "--wait", "--ack", "--json"]);
+    assert_eq!(ended.json()["acknowledged"], json!([4]));
+    let lines = harness.lines();
+    assert_eq!(lines[..3], ["POST /v1/wakes/recv"; 3]);
+    assert_eq!(lines[3..], ["POST /v1/wakes/ack"]);
+}
+
+#[test]
+fn a_wait_in_which_no_wake_comes_is_exit_code_75_and_shows_nothing() {
+    let harness = FakeHarness::start(|_, stream| reply(stream, 200, &json!([])));
+    let ended = call(&harness, &["wakes", "--wait=0", "--ack"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (75, ""));
+    assert_eq!(harness.lines(), ["POST /v1/wakes/recv"], "{ended:?}");
+    assert_eq!(call(&harness, &["wakes", "--wait", "3"]).code, 2);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `list`: tasks, newest first.
 
-use harness_model::{Outcome, Page, Refusal, StoredUnit, TaskStatus};
+use harness_model::{Outcome, Page, Refusal, StoredUnit, TaskQuery, TaskStatus};
 
 use super::{Bash, input, render, status};
 
@@ -9,20 +9,24 @@ impl Bash {
     ///
     /// # Errors
     /// The record cannot be read.
-    pub async fn page(&self, before: Option<i64>, limit: u32) -> Result<Page<TaskStatus>, Refusal> {
-        let page = self.store.tasks(before, limit).await?;
+    pub async fn page(&self, query: TaskQuery) -> Result<Page<TaskStatus>, Refusal> {
+        let page = self.store.tasks(query).await?;
+        let tasks = page.items.iter().map(|stored| self.freshest(stored));
+        // One that has changed since the record was asked is not what was asked for.
+        let asked_for = |task: &TaskStatus| query.state.is_none_or(|state| task.status == state);
         Ok(Page {
-            items: page
-                .items
-                .iter()
-                .map(|stored| self.freshest(stored))
-                .collect(),
+            items: tasks.filter(asked_for).collect(),
             next: page.next,
         })
     }
 
     pub(super) async fn list(&self, input: input::List) -> Outcome {
-        let page = self.page(input.before, input.limit).await?;
+        let query = TaskQuery {
+            limit: Some(input.limit),
+            before: input.before,
+            state: None,
+        };
+        let page = self.page(query).await?;
         Ok(render::list(&page.items, page.next))
     }
 

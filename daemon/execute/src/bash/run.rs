@@ -124,6 +124,7 @@ fn specify(settings: &BashSettings, input: RunInput) -> Result<UnitSpec, Refusal
             max_bytes: settings.output_max,
         },
         stdin: None,
+        sandbox: settings.sandbox.clone(),
     })
 }
 

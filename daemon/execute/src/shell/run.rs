@@ -134,6 +134,7 @@ fn specify(settings: &ShellSettings, input: &Prepared) -> Result<(UnitId, UnitSp
         cwd: directory::enter(&settings.workspace, &input.cwd)?,
         settings: settings.unit(input.timeout_ms),
         output,
+        sandbox: settings.sandbox.clone(),
         stdin: None,
     };
     Ok((unit, spec))

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
-use harness_model::{KillMode, Restart, Signal, TimeSpan, UnitSettings};
+use harness_model::{KillMode, Restart, SandboxRules, Signal, TimeSpan, UnitSettings};
 
 use crate::bash::EnvironmentOf;
 
@@ -28,6 +28,8 @@ pub struct ShellSettings {
     pub max_timeout_ms: u64,
     /// The limits and the signal of tasks, which hold here too.
     pub unit: UnitSettings,
+    /// What a command may do with files and the network.
+    pub sandbox: SandboxRules,
     /// The environment of a command.
     pub environment: Arc<EnvironmentOf>,
 }

@@ -190,6 +190,12 @@ impl ChildEnvironment {
         all.into_iter().collect()
     }
 
+    /// A variable that every child gets.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.base.get(name).map(String::as_str)
+    }
+
     /// The `PATH` that programs are looked up in.
     #[must_use]
     pub fn path(&self) -> &str {

@@ -44,4 +44,4 @@ pub use not_yet::GROUPS_NOT_YET;
 pub use places::{AgentName, Mode, Places, PlacesRequest, SOCKET_PATH_MAX, Variables};
 pub use rule::ShellLimits;
 pub use schema::Config;
-pub use token::{Token, TokenError};
+pub use token::{Token, TokenError, UnfitToken};

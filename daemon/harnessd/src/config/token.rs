@@ -37,18 +37,25 @@ pub enum TokenError {
         /// Its permission bits.
         mode: u32,
     },
+    /// What the file holds is no token.
+    #[error("{path} holds no token", path = path.display())]
+    Unfit {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with its text.
+        source: UnfitToken,
+    },
+}
+
+/// Why a text is no token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum UnfitToken {
     /// It could be guessed.
-    #[error("the token in {path} is shorter than {TOKEN_MIN} characters: make one with `openssl rand -base64 32`", path = path.display())]
-    Short {
-        /// The file.
-        path: PathBuf,
-    },
-    /// There is no token in it.
-    #[error("{path} holds no token: expected one line of visible ASCII characters without spaces", path = path.display())]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("it is shorter than {TOKEN_MIN} characters: make one with `openssl rand -base64 32`")]
+    Short,
+    /// It cannot be sent in a header, or is not meant to be one.
+    #[error("expected one line of visible ASCII characters without spaces")]
+    Malformed,
 }
 
 impl Token {
@@ -58,13 +65,14 @@ impl Token {
             path: path.to_owned(),
             source,
         };
-        let malformed = || TokenError::Malformed {
+        let unfit = |source| TokenError::Unfit {
             path: path.to_owned(),
+            source,
         };
         let file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if !metadata.is_file() {
-            return Err(malformed());
+            return Err(unfit(UnfitToken::Malformed));
         }
         let mode = metadata.permissions().mode() & 0o7777;
         if mode & 0o007 != 0 {
@@ -77,19 +85,23 @@ impl Token {
         file.take(TOKEN_MAX + 1)
             .read_to_end(&mut bytes)
             .map_err(failed)?;
-        let token = bytes.trim_ascii();
+        Self::parse(&bytes).map_err(unfit)
+    }
+
+    /// Takes one from the text of its file; white space around it is not part of it.
+    pub fn parse(text: impl AsRef<[u8]>) -> Result<Self, UnfitToken> {
+        let text = text.as_ref();
+        let token = text.trim_ascii();
         let visible = token.iter().all(u8::is_ascii_graphic);
-        if token.is_empty() || !visible || bytes.len() as u64 > TOKEN_MAX {
-            return Err(malformed());
+        if token.is_empty() || !visible || text.len() as u64 > TOKEN_MAX {
+            return Err(UnfitToken::Malformed);
         }
         if token.len() < TOKEN_MIN {
-            return Err(TokenError::Short {
-                path: path.to_owned(),
-            });
+            return Err(UnfitToken::Short);
         }
         String::from_utf8(token.to_vec())
             .map(Self)
-            .map_err(|_| malformed())
+            .map_err(|_| UnfitToken::Malformed)
     }
 
     /// Whether `presented` is this token, in a time that does not tell how much of it is right.

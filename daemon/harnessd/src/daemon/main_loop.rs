@@ -118,6 +118,7 @@ async fn wait(
                     tracing::error!("{error}");
                     harness.set_reload_error(Some(error.to_string()));
                 }
+                notifier.status(&harness.status_line());
             }
             Ok(()) = keeper.changed() => notifier.status(&harness.status_line()),
             () = watchdog.due() => {

@@ -6,8 +6,8 @@ use futures_util::{StreamExt as _, future::BoxFuture, stream};
 use harness_mcp::View;
 use harness_model::{
     Answer, Approval, ApprovalId, CallContext, CallQuery, CallRecord, CallRequest, ErrorCode,
-    Explanation, HarnessStatus, Invocation, Outcome, OutputChunk, Page, Refusal, Standing, Stream,
-    TaskQuery, TaskStatus, Tool, UnitId, UnitQuery, UnitStatus, Wake, WakeId,
+    Explanation, HarnessStatus, Invocation, Outcome, OutputChunk, Page, Refusal, Standing,
+    StoredUnit, Stream, TaskQuery, TaskStatus, Tool, UnitId, UnitQuery, UnitStatus, Wake, WakeId,
 };
 use harness_supervise::output::Follow;
 use serde_json::{Map, Value};
@@ -18,9 +18,6 @@ use crate::{harness::Harness, wakes::unavailable};
 /// How many bytes one piece of followed output has at most.
 const PIECE: u32 = 65_536;
 
-/// How many pages of a filtered list one request looks through.
-const PAGES: usize = 20;
-
 /// The harness behind `control.sock`.
 pub(crate) struct Person {
     harness: Arc<Harness>,
@@ -30,10 +27,23 @@ impl Person {
     pub(crate) fn new(harness: Arc<Harness>) -> Self {
         Self { harness }
     }
-}
 
-fn no_such_unit(id: &UnitId) -> Refusal {
-    Refusal::new(ErrorCode::UnknownCommand, format!("there is no unit {id}"))
+    async fn stored(&self, id: &UnitId) -> Result<StoredUnit, Refusal> {
+        let stored = self.harness.record().unit(id).await;
+        let stored = stored.map_err(|error| unavailable(&error))?;
+        stored.ok_or_else(|| {
+            Refusal::new(ErrorCode::UnknownCommand, format!("there is no unit {id}"))
+        })
+    }
+
+    /// The engine knows a live unit's state better than the record.
+    fn freshest(&self, stored: &StoredUnit) -> UnitStatus {
+        let mut status = stored.status();
+        if let Some(handle) = self.harness.engine().get(&status.id) {
+            status.state = handle.state();
+        }
+        status
+    }
 }
 
 impl Control for Person {
@@ -74,25 +84,7 @@ impl Control for Person {
     }
 
     fn tasks(&self, query: TaskQuery) -> Reply<'_, Page<TaskStatus>> {
-        Box::pin(async move {
-            let limit = query.limit.unwrap_or(Page::<TaskStatus>::DEFAULT_LIMIT);
-            let (mut items, mut next) = (Vec::new(), query.before);
-            for page in 0..PAGES {
-                let tasks = self.harness.bash().page(next, limit).await?;
-                let wanted =
-                    |task: &TaskStatus| query.state.is_none_or(|state| task.status == state);
-                items.extend(tasks.items.into_iter().filter(wanted));
-                next = tasks.next;
-                if next.is_none()
-                    || items.len() >= limit as usize
-                    || query.state.is_none()
-                    || page + 1 == PAGES
-                {
-                    break;
-                }
-            }
-            Ok(Page { items, next })
-        })
+        Box::pin(async move { self.harness.bash().page(query).await })
     }
 
     fn task_output(
@@ -142,53 +134,23 @@ impl Control for Person {
 
     fn unit(&self, id: UnitId) -> Reply<'_, UnitStatus> {
         Box::pin(async move {
-            let stored = self
-                .harness
-                .record()
-                .unit(&id)
-                .await
-                .map_err(|error| unavailable(&error))?;
-            let mut status = stored.ok_or_else(|| no_such_unit(&id))?.status();
-            if let Some(handle) = self.harness.engine().get(&id) {
-                status.state = handle.state();
-            }
-            Ok(status)
+            let stored = self.stored(&id).await?;
+            Ok(self.freshest(&stored))
         })
     }
 
     fn units(&self, query: UnitQuery) -> Reply<'_, Page<UnitStatus>> {
         Box::pin(async move {
-            let wanted = harness_record::UnitQuery {
-                kind: query.kind,
-                live: None,
-                before: query.before,
-                limit: query.limit.unwrap_or(Page::<UnitStatus>::DEFAULT_LIMIT),
-            };
-            let page = self
-                .harness
-                .record()
-                .units(wanted)
-                .await
-                .map_err(|error| unavailable(&error))?;
-            let fresh = |stored: harness_model::StoredUnit| {
-                let mut status = stored.status();
-                if let Some(handle) = self.harness.engine().get(&status.id) {
-                    status.state = handle.state();
-                }
-                status
-            };
-            let is_wanted = |status: &UnitStatus| {
-                query
-                    .state
-                    .is_none_or(|state| status.state.active_state == state)
+            let page = self.harness.record().units(query).await;
+            let page = page.map_err(|error| unavailable(&error))?;
+            let units = page.items.iter().map(|stored| self.freshest(stored));
+            // One that has changed since the record was asked is not what was asked for.
+            let asked_for = |unit: &UnitStatus| {
+                let state = unit.state.active_state;
+                query.state.is_none_or(|asked| asked == state)
             };
             Ok(Page {
-                items: page
-                    .items
-                    .into_iter()
-                    .map(fresh)
-                    .filter(is_wanted)
-                    .collect(),
+                items: units.filter(asked_for).collect(),
                 next: page.next,
             })
         })
@@ -196,25 +158,9 @@ impl Control for Person {
 
     fn invocations(&self, id: UnitId, limit: u32) -> Reply<'_, Vec<Invocation>> {
         Box::pin(async move {
-            let record = self.harness.record();
-            if record
-                .unit(&id)
-                .await
-                .map_err(|error| unavailable(&error))?
-                .is_none()
-            {
-                return Err(no_such_unit(&id));
-            }
-            let runs = record
-                .invocations(&id, limit)
-                .await
-                .map_err(|error| unavailable(&error))?;
-            let run = |run: harness_record::Invocation| Invocation {
-                id: run.id,
-                started_at: run.started_at,
-                exit: run.exit,
-            };
-            Ok(runs.into_iter().map(run).collect())
+            self.stored(&id).await?;
+            let runs = self.harness.record().invocations(&id, limit).await;
+            runs.map_err(|error| unavailable(&error))
         })
     }
 
@@ -265,24 +211,8 @@ impl Control for Person {
 
     fn calls(&self, query: CallQuery) -> Reply<'_, Page<CallRecord>> {
         Box::pin(async move {
-            let wanted = harness_record::CallQuery {
-                parent: None,
-                session: query.session,
-                tool: query.tool,
-                state: query.state,
-                before: query.before,
-                limit: query.limit.unwrap_or(Page::<CallRecord>::DEFAULT_LIMIT),
-            };
-            let page = self
-                .harness
-                .record()
-                .calls(wanted)
-                .await
-                .map_err(|error| unavailable(&error))?;
-            Ok(Page {
-                items: page.items,
-                next: page.next,
-            })
+            let page = self.harness.record().calls(query).await;
+            page.map_err(|error| unavailable(&error))
         })
     }
 

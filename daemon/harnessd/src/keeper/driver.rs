@@ -1,6 +1,10 @@
 //! The task that reads the connection, and makes a new one when it breaks.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{
+    io,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use harness_keeper::protocol::{
     Decoder, Event, FEATURES, Hello, ListedUnit, Message, PROTOCOL_MAX, PROTOCOL_MIN, Reply,
@@ -111,7 +115,7 @@ fn refused(reply: Reply) -> KeeperError {
     }
 }
 
-/// Lives as long as a handle does, or until another daemon takes the keeper over.
+/// Lives as long as a handle does, or until another daemon takes the keeper over or this one ends it.
 pub(super) async fn drive(shared: Arc<Shared>, mut connection: Connection) {
     loop {
         let instance = connection.welcome.instance.clone();
@@ -121,6 +125,10 @@ pub(super) async fn drive(shared: Arc<Shared>, mut connection: Connection) {
         match closed {
             Closed::Replaced(pid) => {
                 tracing::error!(pid, "another daemon has taken the keeper over");
+                shared.routes().lose();
+                return;
+            }
+            Closed::Broken(_) if shared.ending.load(Ordering::Acquire) => {
                 shared.routes().lose();
                 return;
             }

@@ -132,3 +132,20 @@ async fn what_is_no_http_is_answered_as_such_and_hurts_nobody() {
             .starts_with("HTTP/1.1 200 ")
     );
 }
+
+#[tokio::test]
+async fn a_request_on_a_connection_from_before_the_shutdown_is_answered() {
+    let served = Served::start(true);
+    let mut stream = UnixStream::connect(served.socket()).await.unwrap();
+    // Connections are taken in order: with this answer the first one has been taken, too.
+    served.ask("GET /v1/status", b"").await;
+    served.shutdown.cancel();
+    tokio::task::yield_now().await;
+    stream
+        .write_all(b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .await
+        .unwrap();
+    let (head, _) = answer(&mut stream).await;
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    served.server.await.unwrap();
+}

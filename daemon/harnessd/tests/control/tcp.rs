@@ -1,6 +1,6 @@
 //! The TCP listener: a token, and a name of this machine.
 
-use std::{io::Write as _, net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, sync::Arc};
 
 use harnessd::{
     config::Token,
@@ -24,11 +24,11 @@ async fn serve() -> (SocketAddr, Arc<FakeControl>) {
         Arc::clone(&control) as Arc<dyn Control>,
         CancellationToken::new(),
     );
-    // Readable by its owner alone.
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(TOKEN.as_bytes()).unwrap();
-    let token = Token::read(file.path()).unwrap();
-    tokio::spawn(async move { server.serve_tcp(listener, token).await });
+    tokio::spawn(async move {
+        server
+            .serve_tcp(listener, Token::parse(TOKEN).unwrap())
+            .await
+    });
     (address, control)
 }
 

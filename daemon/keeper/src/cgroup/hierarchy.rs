@@ -2,7 +2,7 @@
 
 use std::{
     fs, io,
-    os::fd::OwnedFd,
+    os::{fd::OwnedFd, unix::fs::MetadataExt as _},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -143,11 +143,21 @@ fn delegated(own: &Place) -> Option<Place> {
     if own.is_root() {
         return None;
     }
-    if marked(own) {
+    if marked(own) || handed_over(own) {
         return Some(own.clone());
     }
     let parent = own.parent()?;
     (own.directory.ends_with(LEAF) && marked(&parent)).then_some(parent)
+}
+
+/// A user's service manager sets no mark. What it hands over belongs to the user, as everything
+/// below it does; a service's cgroup that holds nobody else is as good as marked.
+fn handed_over(place: &Place) -> bool {
+    let user = rustix::process::geteuid();
+    let ours = fs::metadata(&place.directory).is_ok_and(|file| file.uid() == user.as_raw());
+    let alone = fs::read_to_string(place.directory.join("cgroup.procs"))
+        .is_ok_and(|members| members.trim() == std::process::id().to_string());
+    !user.is_root() && ours && alone && place.name.ends_with(".service")
 }
 
 fn make(directory: &Path) -> Result<(), String> {

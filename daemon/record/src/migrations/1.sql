@@ -9,6 +9,7 @@ CREATE TABLE units (
     active_state  TEXT    NOT NULL,
     sub_state     TEXT    NOT NULL,
     result        TEXT    NOT NULL,
+    task_state    TEXT,             -- NULL for what is no task
     ended_at      INTEGER,          -- NULL until the unit is at rest
     state         TEXT    NOT NULL, -- JSON, all of the state
     recent_starts TEXT    NOT NULL, -- JSON, an array of times
@@ -19,6 +20,9 @@ CREATE TABLE units (
 ) STRICT;
 CREATE INDEX units_live ON units (seq) WHERE ended_at IS NULL;
 CREATE INDEX units_kind ON units (kind);
+CREATE INDEX units_state ON units (active_state);
+CREATE INDEX units_kind_state ON units (kind, active_state);
+CREATE INDEX units_task_state ON units (task_state) WHERE task_state IS NOT NULL;
 
 CREATE TABLE definitions (
     unit          INTEGER PRIMARY KEY REFERENCES units (seq) ON DELETE CASCADE,

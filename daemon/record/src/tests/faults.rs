@@ -2,10 +2,11 @@
 
 use std::{fs, time::Duration};
 
+use harness_model::CallQuery;
 use rusqlite::Connection;
 
 use super::support::{call, starting, unit};
-use crate::{CallQuery, Error, Record};
+use crate::{Error, Record};
 
 #[tokio::test]
 async fn a_foreign_lock_is_a_typed_error_and_later_writes_succeed() {
@@ -135,7 +136,7 @@ async fn a_row_that_cannot_be_read_does_not_hide_the_others() {
         .unwrap();
     let query = |limit, before| CallQuery {
         before,
-        limit,
+        limit: Some(limit),
         ..CallQuery::default()
     };
     let page = record.calls(query(10, None)).await.unwrap();

@@ -1,5 +1,6 @@
 //! From an older schema to this one, and no further.
 
+use harness_model::CallQuery;
 use rusqlite::Connection;
 
 use super::support::id;
@@ -31,10 +32,7 @@ async fn a_database_of_schema_1_is_brought_up_to_date_with_all_that_is_in_it() {
     assert_eq!(wakes[0].body, "2 failed");
     assert_eq!(
         record
-            .calls(crate::CallQuery {
-                limit: 10,
-                ..Default::default()
-            })
+            .calls(CallQuery::default())
             .await
             .unwrap()
             .items

@@ -1,6 +1,6 @@
 //! Making and changing units, inside the writer's transaction.
 
-use harness_model::{NewUnit, Timestamp, Transition, UnitId, UnitKind, UnitState, Wake};
+use harness_model::{NewUnit, TaskState, Timestamp, Transition, UnitId, UnitKind, UnitState, Wake};
 use rusqlite::{Connection, OptionalExtension, named_params};
 
 use crate::{error::Fault, invocations, row, wakes};
@@ -8,7 +8,7 @@ use crate::{error::Fault, invocations, row, wakes};
 pub(crate) const FIND: &str = "SELECT seq, kind, ended_at IS NULL FROM units WHERE id = ?1";
 
 pub(crate) const UPDATE: &str = "UPDATE units SET active_state = :active_state, sub_state = :sub_state, \
-     result = :result, ended_at = :ended_at, state = :state, recent_starts = :recent_starts WHERE seq = :seq";
+     result = :result, task_state = :task_state, ended_at = :ended_at, state = :state, recent_starts = :recent_starts WHERE seq = :seq";
 
 /// What the record knows of a unit before a change.
 pub(crate) struct Known {
@@ -43,6 +43,11 @@ fn rest(state: &UnitState) -> Option<i64> {
         .map(Timestamp::as_micros)
 }
 
+/// The one word for a task; other kinds have none.
+fn task_state(kind: &str, state: &UnitState) -> Option<&'static str> {
+    (kind == UnitKind::Task.as_str()).then(|| TaskState::of(state).as_str())
+}
+
 fn starts_json(starts: &[Timestamp]) -> rusqlite::Result<String> {
     let micros: Vec<i64> = starts.iter().map(|start| start.as_micros()).collect();
     row::to_json(&micros)
@@ -56,8 +61,10 @@ pub(crate) fn create(
     let state = &starting.state;
     connection
         .prepare_cached(
-            "INSERT INTO units (id, kind, created_at, active_state, sub_state, result, ended_at, state, recent_starts) \
-             VALUES (:id, :kind, :created_at, :active_state, :sub_state, :result, :ended_at, :state, :recent_starts)",
+            "INSERT INTO units (id, kind, created_at, active_state, sub_state, result, task_state, ended_at, state, \
+             recent_starts) \
+             VALUES (:id, :kind, :created_at, :active_state, :sub_state, :result, :task_state, :ended_at, :state, \
+             :recent_starts)",
         )?
         .execute(named_params! {
             ":id": unit.id.as_str(),
@@ -66,6 +73,7 @@ pub(crate) fn create(
             ":active_state": state.active_state.as_str(),
             ":sub_state": state.sub_state.as_str(),
             ":result": state.result.as_str(),
+            ":task_state": task_state(unit.kind.as_str(), state),
             ":ended_at": rest(state),
             ":state": row::to_json(state)?,
             ":recent_starts": starts_json(&starting.recent_starts)?,
@@ -99,6 +107,7 @@ pub(crate) fn update(
         ":active_state": state.active_state.as_str(),
         ":sub_state": state.sub_state.as_str(),
         ":result": state.result.as_str(),
+        ":task_state": task_state(&known.kind, state),
         ":ended_at": rest(state),
         ":state": row::to_json(state)?,
         ":recent_starts": starts_json(&transition.recent_starts)?,

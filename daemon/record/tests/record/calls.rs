@@ -1,7 +1,7 @@
 //! Calls.
 
-use harness_model::{CallRecord, CallState, ErrorCode};
-use harness_record::{CallQuery, Error, Record};
+use harness_model::{CallQuery, CallRecord, CallState, ErrorCode};
+use harness_record::{Error, Record};
 use serde_json::json;
 
 use crate::support::{at, call};
@@ -13,10 +13,7 @@ fn open() -> (tempfile::TempDir, Record) {
 }
 
 fn all() -> CallQuery {
-    CallQuery {
-        limit: 100,
-        ..CallQuery::default()
-    }
+    CallQuery::default()
 }
 
 #[tokio::test]
@@ -143,7 +140,7 @@ async fn pages_follow_each_other() {
     }
     let query = |before| CallQuery {
         before,
-        limit: 2,
+        limit: Some(2),
         ..CallQuery::default()
     };
     let mut seen = Vec::new();

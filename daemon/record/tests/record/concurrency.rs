@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use harness_model::CallState;
-use harness_record::{CallQuery, Error, Record};
+use harness_model::{CallQuery, CallState};
+use harness_record::{Error, Record};
 use tokio::task::JoinSet;
 
 use crate::support::{call, ended, id, running, starting, unit};
@@ -46,7 +46,7 @@ async fn everyone_reads_what_they_wrote() {
     record.flush().await.unwrap();
     let open = CallQuery {
         state: Some(CallState::Open),
-        limit: 1,
+        limit: Some(1),
         ..CallQuery::default()
     };
     assert_eq!(record.calls(open).await.unwrap().items, []);

@@ -1,10 +1,10 @@
 //! Units and their runs.
 
 use harness_model::{
-    ActiveState, ExitStatus, InvocationId, Limit, Signal, SubState, TaskCounts, TimeSpan, UnitKind,
-    UnitResult,
+    ActiveState, ExitStatus, InvocationId, Limit, Signal, StoredUnit, SubState, TaskCounts,
+    TaskQuery, TaskState, TimeSpan, UnitKind, UnitQuery, UnitResult,
 };
-use harness_record::{Error, Record, UnitQuery};
+use harness_record::{Error, Record};
 
 use crate::support::{at, ended, exit, id, running, starting, unit};
 
@@ -126,7 +126,7 @@ async fn pages_go_from_the_newest_to_the_oldest_without_gap_or_double() {
         let page = record
             .units(UnitQuery {
                 before,
-                limit: 3,
+                limit: Some(3),
                 ..UnitQuery::default()
             })
             .await
@@ -157,64 +157,134 @@ async fn a_page_has_a_default_and_a_largest_size() {
     for created in futures_util::future::join_all(creations).await {
         created.unwrap();
     }
-    for (limit, expected) in [(0, 100), (1, 1), (1000, 1000), (u32::MAX, 1000)] {
+    for (limit, expected) in [
+        (None, 100),
+        (Some(0), 1),
+        (Some(1), 1),
+        (Some(1000), 1000),
+        (Some(u32::MAX), 1000),
+    ] {
         let query = UnitQuery {
             limit,
             ..UnitQuery::default()
         };
         let page = record.units(query).await.unwrap();
-        assert_eq!(page.items.len(), expected, "{limit}");
+        assert_eq!(page.items.len(), expected, "{limit:?}");
         assert!(page.next.is_some());
     }
 }
 
+fn ids(units: &[StoredUnit]) -> String {
+    let ids: Vec<_> = units.iter().map(|stored| stored.unit.id.as_str()).collect();
+    ids.join(" ")
+}
+
 #[tokio::test]
-async fn units_are_listed_by_kind_and_by_whether_they_live() {
+async fn units_are_listed_by_kind_and_by_state() {
     let (_directory, record) = open();
-    for (name, kind, over) in [
-        ("t1", UnitKind::Task, true),
-        ("t2", UnitKind::Task, false),
-        ("s1", UnitKind::Shell, true),
-        ("m1", UnitKind::McpServer, false),
+    for (name, kind, code) in [
+        ("t1", UnitKind::Task, Some(1)),
+        ("t2", UnitKind::Task, None),
+        ("s1", UnitKind::Shell, Some(1)),
+        ("m1", UnitKind::McpServer, None),
+        ("t3", UnitKind::Task, Some(0)),
     ] {
         let mut new = unit(name);
         new.kind = kind;
         let start = starting(name);
         record.unit_created(new, start.clone()).await.unwrap();
-        if over {
-            record.unit_changed(ended(&start, 1)).await.unwrap();
+        if let Some(code) = code {
+            record.unit_changed(ended(&start, code)).await.unwrap();
         }
     }
-    for (kind, live, expected) in [
-        (None, None, vec!["m1", "s1", "t2", "t1"]),
-        (Some(UnitKind::Task), None, vec!["t2", "t1"]),
-        (Some(UnitKind::Task), Some(true), vec!["t2"]),
-        (Some(UnitKind::Task), Some(false), vec!["t1"]),
-        (None, Some(true), vec!["m1", "t2"]),
-        (None, Some(false), vec!["s1", "t1"]),
-        (Some(UnitKind::Hook), None, vec![]),
+    let (task, failed) = (Some(UnitKind::Task), Some(ActiveState::Failed));
+    for (kind, state, expected) in [
+        (None, None, "t3 m1 s1 t2 t1"),
+        (task, None, "t3 t2 t1"),
+        (task, failed, "t1"),
+        (task, Some(ActiveState::Activating), "t2"),
+        (task, Some(ActiveState::Active), ""),
+        (None, failed, "s1 t1"),
+        (None, Some(ActiveState::Activating), "m1 t2"),
+        (None, Some(ActiveState::Inactive), "t3"),
+        (Some(UnitKind::Hook), None, ""),
     ] {
         let query = UnitQuery {
             kind,
-            live,
-            before: None,
-            limit: 10,
+            state,
+            ..UnitQuery::default()
         };
         let page = record.units(query).await.unwrap();
-        let ids: Vec<_> = page
-            .items
-            .iter()
-            .map(|stored| stored.unit.id.as_str())
-            .collect();
-        assert_eq!(ids, expected, "{kind:?} {live:?}");
+        assert_eq!(ids(&page.items), expected, "{kind:?} {state:?}");
         assert_eq!(page.next, None);
     }
-    let unfinished = record.unfinished_units().await.unwrap();
-    let ids: Vec<_> = unfinished
-        .iter()
-        .map(|stored| stored.unit.id.as_str())
-        .collect();
-    assert_eq!(ids, ["t2", "m1"]);
+    assert_eq!(ids(&record.unfinished_units().await.unwrap()), "t2 m1");
+}
+
+#[tokio::test]
+async fn tasks_are_listed_by_their_one_word_through_every_change() {
+    let (_directory, record) = open();
+    let start = starting("a");
+    let mut pending = start.clone();
+    pending.state.started_at = None;
+    record.unit_created(unit("a"), pending).await.unwrap();
+    let mut shell = unit("s");
+    shell.kind = UnitKind::Shell;
+    record.unit_created(shell, starting("s")).await.unwrap();
+
+    let mut stopped = ended(&start, 0);
+    stopped.state.stop_requested = true;
+    let mut lost = ended(&start, 1);
+    lost.state.interrupted = true;
+    let mut state = TaskState::Pending;
+    for (then, change) in [
+        (TaskState::Running, Some(running(&start))),
+        (TaskState::Done, Some(ended(&start, 1))),
+        (TaskState::Stopped, Some(stopped)),
+        (TaskState::Interrupted, Some(lost)),
+        (TaskState::Interrupted, None),
+    ] {
+        for asked in TaskState::ALL.iter().copied() {
+            let query = TaskQuery {
+                state: Some(asked),
+                ..TaskQuery::default()
+            };
+            let page = record.tasks(query).await.unwrap();
+            let expected = if asked == state { "a" } else { "" };
+            assert_eq!(ids(&page.items), expected, "{asked} of a {state} task");
+        }
+        let all = record.tasks(TaskQuery::default()).await.unwrap();
+        assert_eq!(ids(&all.items), "a");
+        if let Some(change) = change {
+            record.unit_changed(change).await.unwrap();
+        }
+        state = then;
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_what_is_rare_is_full_however_much_lies_between() {
+    let (_directory, record) = open();
+    for number in 0..30 {
+        let name = format!("u{number}");
+        let start = starting(&name);
+        record
+            .unit_created(unit(&name), start.clone())
+            .await
+            .unwrap();
+        if number % 10 != 0 {
+            record.unit_changed(ended(&start, 0)).await.unwrap();
+        }
+    }
+    let query = |before| TaskQuery {
+        state: Some(TaskState::Running),
+        limit: Some(2),
+        before,
+    };
+    let first = record.tasks(query(None)).await.unwrap();
+    assert_eq!(ids(&first.items), "u20 u10");
+    let second = record.tasks(query(first.next)).await.unwrap();
+    assert_eq!((ids(&second.items).as_str(), second.next), ("u0", None));
 }
 
 #[tokio::test]

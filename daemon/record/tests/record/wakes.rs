@@ -108,6 +108,7 @@ async fn it_says_how_the_task_ended_and_never_that_a_killed_one_exited() {
             .unwrap();
         let mut end = ended(&start, 1);
         end.state.result = result;
+        end.state.runtime_exceeded = result == UnitResult::Timeout;
         end.state.stop_requested = stopped;
         end.state.interrupted = interrupted;
         end.state.exit = exit;

@@ -169,6 +169,7 @@ impl Machine {
         state.ended_at = None;
         state.restart_at = None;
         state.stop_requested = false;
+        state.runtime_exceeded = false;
         state.interrupted = false;
         state.note = None;
         vec![Action::Spawn]
@@ -305,6 +306,7 @@ impl Machine {
             return Vec::new();
         }
         self.deadline = None;
+        self.state.runtime_exceeded = true;
         self.fail(UnitResult::Timeout);
         self.set(ActiveState::Deactivating, SubState::StopSigterm);
         vec![Action::Note, Action::Stop]

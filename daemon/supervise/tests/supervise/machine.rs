@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use harness_model::{
-    ActiveState, ExitReport, ExitStatus, InvocationId, Signal, SubState, Timestamp, UnitResult,
-    UnitState,
+    ActiveState, ExitReport, ExitStatus, InvocationId, Signal, SubState, TaskState, Timestamp,
+    UnitResult, UnitState,
 };
 use harness_supervise::{
     Moment, Now,
@@ -128,6 +128,8 @@ fn left_over_processes_that_need_the_last_signal_make_a_timeout_of_a_clean_exit_
             after(&mut machine, [Event::Ended(left_over(code))]),
             failed(result)
         );
+        assert!(!machine.state().runtime_exceeded, "its own end came first");
+        assert_eq!(TaskState::of(machine.state()), TaskState::Done);
     }
 }
 
@@ -168,6 +170,20 @@ fn a_run_that_takes_too_long_is_a_timeout_even_when_it_then_exits_with_zero() {
         after(&mut machine, [Event::Ended(end)]),
         failed(UnitResult::Timeout)
     );
+    assert_eq!(TaskState::of(machine.state()), TaskState::TimedOut);
+}
+
+#[test]
+fn a_run_that_took_too_long_does_not_count_against_the_next() {
+    let mut machine = running(r#"{"runtime_max_sec":5,"restart":"on-failure"}"#);
+    let due = machine.timer_event();
+    let end = report(signaled(Signal::TERM));
+    after(&mut machine, [due, Event::Ended(end)]);
+    assert!(machine.state().runtime_exceeded);
+    let again = machine.timer_event();
+    assert!(matches!(again, Event::RestartDue(_)));
+    machine.handle(again, now());
+    assert!(!machine.state().runtime_exceeded);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness_model::{ExitStatus, Restart, Signal, Timestamp, UnitPolicy, UnitResult};
+use harness_model::{ExitStatus, Restart, Signal, TimeSpan, Timestamp, UnitPolicy, UnitResult};
 use harness_supervise::{
     Moment, Now,
     restart::{StartLimit, restart_delay, should_restart},
@@ -174,4 +174,33 @@ proptest! {
             prop_assert!(limit.recent().len() <= burst as usize);
         }
     }
+}
+
+/// systemd cuts off what is below a microsecond, be it the error of its own arithmetic.
+#[test]
+fn the_delays_are_those_of_systemd_257() {
+    let table = include_str!("systemd-257-steps.txt")
+        .lines()
+        .filter(|line| !line.starts_with('#'));
+    let span = |text: &str| text.parse::<TimeSpan>().unwrap().finite().unwrap();
+    let mut compared = 0;
+    for line in table {
+        let (settings, delays) = line.split_once(" | ").unwrap();
+        let [first, steps, max] = settings.split(' ').collect::<Vec<_>>()[..] else {
+            panic!("{line}")
+        };
+        let policy = policy(&format!(
+            r#"{{"restart_sec":"{first}","restart_steps":{steps},"restart_max_delay_sec":"{max}"}}"#
+        ));
+        for (restarts, expected) in (0..).zip(delays.split(' ')) {
+            let delay = restart_delay(&policy, restarts).unwrap();
+            let off = delay.abs_diff(span(expected));
+            assert!(
+                off <= Duration::from_micros(1),
+                "{settings}, restart {restarts}: {delay:?}, not {expected}"
+            );
+            compared += 1;
+        }
+    }
+    assert!(compared > 100, "{compared}");
 }

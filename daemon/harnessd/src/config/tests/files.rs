@@ -3,7 +3,7 @@
 use harness_model::{ByteSize, Restart, TimeSpan};
 use proptest::prelude::*;
 
-use super::Desk;
+use super::{Desk, ONE, TWO};
 use crate::config::{Changes, Mode, Part, schema::ToolMode};
 
 /// The example of the design, with the parts of this machine put in.
@@ -73,18 +73,17 @@ token_file = "~/mcp.token"
 #[test]
 fn the_example_of_the_design_is_right_and_what_has_no_effect_is_said() {
     let desk = Desk::new();
-    desk.write_mode("control.token", "one\n", 0o600);
-    desk.write_mode("mcp.token", "two\n", 0o640);
+    desk.write_mode("control.token", format!("{ONE}\n"), 0o600);
+    desk.write_mode("mcp.token", format!("{TWO}\n"), 0o640);
     let loaded = desk.load(EXAMPLE).unwrap();
     assert_eq!(loaded.workspace, desk.path("work"));
     assert_eq!(loaded.shell, desk.path("bin/bash"));
     assert_eq!(loaded.admins, [0]);
-    assert_eq!(loaded.tokens.control.unwrap().reveal(), "one");
+    assert_eq!(loaded.tokens.control.unwrap().reveal(), ONE);
     assert_eq!(loaded.config.bash.output_max, ByteSize(256 << 20));
     let warnings = loaded.warnings.to_string();
     for key in [
-        "approval",
-        "tool",
+        "approval.rater",
         "sandbox",
         "mcp",
         "hook",
@@ -259,13 +258,10 @@ fn a_reload_knows_what_changed() {
 fn a_new_token_in_the_same_file_is_a_change() {
     let desk = Desk::new();
     let text = "[mcp_http]\nlisten = \"127.0.0.1:1\"\ntoken_file = \"~/token\"\n";
-    desk.write_mode("token", "first", 0o600);
+    desk.write_mode("token", ONE, 0o600);
     let old = desk.load(text).unwrap();
-    desk.write_mode("token", "two", 0o600);
+    desk.write_mode("token", TWO, 0o600);
     let changes = Changes::between(&old, &desk.load(text).unwrap());
     assert_eq!(changes.to_string(), "mcp_http");
-    assert!(
-        !format!("{old:?}").contains("first"),
-        "a token is never shown"
-    );
+    assert!(!format!("{old:?}").contains(ONE), "a token is never shown");
 }

@@ -5,11 +5,16 @@ mod errors;
 mod files;
 mod places;
 mod references;
+mod sandbox;
 mod values;
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use super::{Config, Diagnostics, Host, Loaded, Mode, Places, PlacesRequest, Variables};
+
+/// Two tokens as short as they may be.
+const ONE: &str = "0123456789abcdefghij";
+const TWO: &str = "abcdefghij0123456789";
 
 /// A directory with a configuration, a workspace, and a machine with two programs.
 pub(super) struct Desk {
@@ -29,6 +34,7 @@ impl Desk {
                 variables: BTreeMap::from([
                     ("HOME".to_owned(), root.display().to_string()),
                     ("PATH".to_owned(), root.join("bin").display().to_string()),
+                    ("TMPDIR".to_owned(), root.join("tmp").display().to_string()),
                 ]),
                 current_directory: root.join("work"),
                 program: None,

@@ -1,6 +1,6 @@
 //! Values that types let through.
 
-use super::Desk;
+use super::{Desk, ONE};
 
 #[test]
 fn a_value_out_of_its_range_is_refused() {
@@ -45,9 +45,10 @@ fn a_value_out_of_its_range_is_refused() {
 #[test]
 fn a_tcp_front_is_on_the_loopback_interface_and_has_a_token_of_its_own() {
     let desk = Desk::new();
-    desk.write_mode("private", "one", 0o600);
-    desk.write_mode("copy", "one\n", 0o600);
-    desk.write_mode("public", "one", 0o644);
+    desk.write_mode("private", ONE, 0o600);
+    desk.write_mode("copy", format!("{ONE}\n"), 0o600);
+    desk.write_mode("public", ONE, 0o644);
+    desk.write_mode("short", &ONE[1..], 0o600);
     desk.write_mode("empty", "\n", 0o600);
     desk.write_mode("spaces", "one two", 0o600);
     let mcp = |listen: &str, file: &str| {
@@ -67,6 +68,7 @@ fn a_tcp_front_is_on_the_loopback_interface_and_has_a_token_of_its_own() {
         ),
         (mcp("127.0.0.1:1", "~/empty"), "holds no token"),
         (mcp("127.0.0.1:1", "~/spaces"), "holds no token"),
+        (mcp("127.0.0.1:1", "~/short"), "shorter than 20 characters"),
         (mcp("127.0.0.1:1", "~/nope"), "No such file"),
         (mcp("127.0.0.1:1", "nope"), "$CREDENTIALS_DIRECTORY"),
         (mcp("127.0.0.1:1", "a/b"), "absolute path"),
@@ -94,7 +96,7 @@ fn a_tcp_front_is_on_the_loopback_interface_and_has_a_token_of_its_own() {
 #[test]
 fn a_token_may_be_a_credential() {
     let mut desk = Desk::new();
-    desk.write_mode("credentials/mcp", "one", 0o400);
+    desk.write_mode("credentials/mcp", ONE, 0o400);
     let directory = desk.path("credentials").display().to_string();
     desk.host
         .variables
@@ -102,7 +104,7 @@ fn a_token_may_be_a_credential() {
     let loaded = desk
         .load("[mcp_http]\nlisten = \"127.0.0.1:1\"\ntoken_file = \"mcp\"\n")
         .unwrap();
-    assert_eq!(loaded.tokens.mcp_http.unwrap().reveal(), "one");
+    assert_eq!(loaded.tokens.mcp_http.unwrap().reveal(), ONE);
 }
 
 #[test]

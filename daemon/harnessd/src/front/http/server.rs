@@ -42,6 +42,10 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// The same for a peer that is refused anyway.
 const REFUSED_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// How long a client that was let in just before the shutdown may take to ask for something: it
+/// gets its answer, as those do whom systemd keeps waiting for the next daemon.
+const FIRST_REQUEST: Duration = Duration::from_secs(1);
+
 /// Connections at once: of those who may speak, and of those who may not.
 const ADMITTED_LIMIT: usize = 512;
 const REFUSED_LIMIT: usize = 16;
@@ -180,16 +184,27 @@ async fn serve_connection<I>(
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let keep_alive = !matches!(guard, Guard::Refused(_));
-    let service = service_fn(|request| answer(&router, &guard, request));
+    let asked = CancellationToken::new();
+    let service = service_fn(|request| {
+        asked.cancel();
+        answer(&router, &guard, request)
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(head_timeout)
         .keep_alive(keep_alive)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
+    let idle = async {
+        shutdown.cancelled().await;
+        // Either way the connection ends.
+        tokio::time::timeout(FIRST_REQUEST, asked.cancelled())
+            .await
+            .ok();
+    };
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
-        () = shutdown.cancelled() => {
+        () = idle => {
             connection.as_mut().graceful_shutdown();
             poll_fn(|context| connection.as_mut().poll(context)).await
         }
