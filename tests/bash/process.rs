@@ -73,11 +73,9 @@ fn nohup_does_not_escape() {
 fn a_task_leaves_no_zombie() {
     let harness = Harness::start();
     let mut session = harness.mcp(Some("bash"));
-    for _ in 0..20 {
-        session.ok(
-            "run",
-            &json!({"cmd": "for i in 1 2 3; do sleep 1000 & done", "wait_seconds": 30}),
-        );
+    for round in 0..20 {
+        let cmd = format!("for i in 1 2 3; do sleep 100{round} & done");
+        session.ok("run", &json!({"cmd": cmd, "wait_seconds": 30}));
     }
     let keeper = harness.keeper_pid();
     let children =

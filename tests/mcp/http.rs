@@ -4,6 +4,7 @@ use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{TcpListener, TcpStream},
     os::unix::fs::OpenOptionsExt as _,
+    sync::atomic::{AtomicU32, Ordering},
 };
 
 use harness_tests::{harness::Harness, harness::PATIENCE, http::read_head, trials};
@@ -156,7 +157,10 @@ pub(crate) fn session(port: u16, path: &str) -> String {
 
 /// Calls a tool within a session.
 pub(crate) fn call(port: u16, path: &str, session: &str, tool: &str, input: &Value) -> Value {
-    let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+    // No two requests of a session have the same id.
+    static NEXT: AtomicU32 = AtomicU32::new(2);
+    let id = NEXT.fetch_add(1, Ordering::Relaxed);
+    let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
         "params": {"name": tool, "arguments": input}});
     let (status, _, reply) = post(port, path, session, &call);
     assert_eq!(status, 200);

@@ -14,6 +14,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         a_limit_is_clamped_before_the_call_is_judged,
         the_most_specific_rule_sets_the_limits,
         what_a_command_leaves_behind_ends_with_it,
+        what_ignores_its_end_is_no_timeout_of_the_command,
         a_call_that_is_taken_back_ends_its_command,
         a_person_who_goes_away_ends_their_command,
         a_command_whose_daemon_died_is_ended_by_the_next_one,
@@ -108,6 +109,15 @@ fn what_a_command_leaves_behind_ends_with_it() {
     assert!(result["leftOver"].as_u64().unwrap() >= 1, "{result}");
     let pid = std::fs::read_to_string(harness.workspace().join("pid")).unwrap();
     assert!(!event::lives(pid.trim().parse().unwrap()));
+}
+
+fn what_ignores_its_end_is_no_timeout_of_the_command() {
+    let harness = start();
+    let cmd = "(trap '' TERM; echo > ready; exec sleep 1000) & while ! [ -e ready ]; do sleep 0.01; done; exit 6";
+    let result = run(&mut harness.mcp(Some("shell")), cmd);
+    assert_eq!(result["exitCode"], 6, "{result}");
+    assert!(result["leftOver"].as_u64().unwrap() >= 1, "{result}");
+    assert!(result["durationMs"].as_u64().unwrap() >= 5000, "{result}");
 }
 
 const ENDLESS: &str = "echo $$ > pid; exec sleep 1000";

@@ -52,11 +52,9 @@ fn a_task_that_ends_outside_a_wait_fires_one_wake() {
 fn a_task_that_ends_within_a_wait_fires_none() {
     let harness = Harness::with_config("tool_groups = [\"wakes\"]\n");
     let (mut bash, mut wakes) = (harness.mcp(Some("bash")), harness.mcp(Some("wakes")));
-    for _ in 0..20 {
-        assert_eq!(
-            bash.ok("run", &json!({"cmd": "true", "wait_seconds": 30}))["status"],
-            "done"
-        );
+    for round in 0..20 {
+        let input = json!({"cmd": format!("true {round}"), "wait_seconds": 30});
+        assert_eq!(bash.ok("run", &input)["status"], "done");
     }
     let id = task(&mut bash, "sleep 0.2");
     assert_eq!(
@@ -173,8 +171,8 @@ fn many_wakes_at_once_are_one_turn() {
         format!("tool_groups = [\"wakes\"]\n[turn]\ncommand = [\"sh\", \"-c\", {script:?}]\n");
     let harness = Harness::with_config(&config);
     let mut bash = harness.mcp(Some("bash"));
-    for _ in 0..30 {
-        task(&mut bash, "true");
+    for round in 0..30 {
+        task(&mut bash, &format!("true {round}"));
         bash.notification("notifications/message");
     }
     // The first turn holds the first wakes; the rest is for the second one.

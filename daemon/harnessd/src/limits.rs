@@ -58,7 +58,9 @@ fn hash_value(value: &Value, hasher: &mut DefaultHasher) {
         Value::String(text) => text.hash(hasher),
         Value::Array(items) => {
             items.len().hash(hasher);
-            items.iter().for_each(|item| hash_value(item, hasher));
+            for item in items {
+                hash_value(item, hasher);
+            }
         }
         Value::Object(members) => hash_members(members, hasher),
     }

@@ -161,9 +161,13 @@ fn clean_value(value: &mut Value, needles: &[Needle]) -> bool {
                 true
             }
         },
-        Value::Array(items) => items
-            .iter_mut()
-            .fold(false, |found, item| clean_value(item, needles) || found),
+        Value::Array(items) => {
+            let mut found = false;
+            for item in items {
+                found |= clean_value(item, needles);
+            }
+            found
+        }
         Value::Object(members) => {
             let names = members
                 .keys()
@@ -175,9 +179,11 @@ fn clean_value(value: &mut Value, needles: &[Needle]) -> bool {
                     .collect();
                 *members = renamed;
             }
-            members
-                .values_mut()
-                .fold(names, |found, item| clean_value(item, needles) || found)
+            let mut found = names;
+            for item in members.values_mut() {
+                found |= clean_value(item, needles);
+            }
+            found
         }
     }
 }

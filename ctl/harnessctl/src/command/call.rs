@@ -21,6 +21,7 @@ A value is JSON unless the tool's schema says that it is text:
   harnessctl call shell '{\"cmd\": \"make\"}' timeoutMs=60000
   echo '{\"cmd\": \"make\"}' | harnessctl call run - wait_seconds=0")]
 pub(crate) struct Arguments {
+    #[expect(clippy::doc_markdown, reason = "clap prints it as it is")]
     /// The tool: GROUP__TOOL, or its name alone where only one group has it
     #[arg(value_name = "TOOL")]
     tool: String,

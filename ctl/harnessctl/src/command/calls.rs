@@ -150,27 +150,36 @@ mod tests {
 
     #[test]
     fn nested_calls_stand_under_the_one_they_were_made_from() {
-        let (a, b, c, d, e, f) = (
+        let [top, other, inner, innermost, second, stray] = [
             "aaaaaaaaaaaa",
             "bbbbbbbbbbbb",
             "cccccccccccc",
             "dddddddddddd",
             "eeeeeeeeeeee",
             "ffffffffffff",
-        );
-        // In the order they were made: a, b, c under a, d under c, e under a, f under one that is not here.
+        ];
         let page = [
-            call(f, Some("000000000000")),
-            call(e, Some(a)),
-            call(d, Some(c)),
-            call(c, Some(a)),
-            call(b, None),
-            call(a, None),
+            call(stray, Some("000000000000")),
+            call(second, Some(top)),
+            call(innermost, Some(inner)),
+            call(inner, Some(top)),
+            call(other, None),
+            call(top, None),
         ];
         let shown: Vec<(usize, &str)> = timeline(&page)
             .iter()
             .map(|(depth, call)| (*depth, call.id.as_str()))
             .collect();
-        assert_eq!(shown, [(0, a), (1, c), (2, d), (1, e), (0, b), (0, f)]);
+        assert_eq!(
+            shown,
+            [
+                (0, top),
+                (1, inner),
+                (2, innermost),
+                (1, second),
+                (0, other),
+                (0, stray)
+            ]
+        );
     }
 }

@@ -210,14 +210,13 @@ impl Streams {
         ];
         for (stream, seen, name) in streams {
             let text = result[name].as_str().unwrap_or_default();
-            match seen.rest(text) {
-                Some(rest) => write(stream, rest)?,
-                None => {
-                    note(&format!(
-                        "harnessctl: {name} was not shown as it was written; here it is"
-                    ));
-                    write(stream, text)?;
-                }
+            if let Some(rest) = seen.rest(text) {
+                write(stream, rest)?;
+            } else {
+                note(&format!(
+                    "harnessctl: {name} was not shown as it was written; here it is"
+                ));
+                write(stream, text)?;
             }
             let file = result[format!("{name}File")].as_str();
             if let Some(file) = file.filter(|_| text.contains("...[truncated at ")) {

@@ -3,8 +3,7 @@
 use std::{path::Path, sync::PoisonError, time::Instant};
 
 use harness_model::{
-    Call, CallContext, ErrorCode, ExitStatus, Outcome, Refusal, UnitId, UnitKind, UnitResult,
-    UnitState,
+    Call, CallContext, ErrorCode, ExitStatus, Outcome, Refusal, UnitId, UnitKind, UnitState,
 };
 use harness_supervise::{Engine, OutputFiles, UnitHandle, UnitSpec};
 use serde_json::json;
@@ -160,7 +159,7 @@ struct Ended<'a> {
 impl Ended<'_> {
     /// How it exited, unless it was ended by its limit, could not be started, or nobody knows.
     fn exit(&self, input: &Prepared) -> Result<ExitStatus, Refusal> {
-        if self.state.result == UnitResult::Timeout {
+        if self.state.runtime_exceeded {
             return Err(self.timed_out(input.timeout_ms));
         }
         if let Some(exit) = &self.state.exit {

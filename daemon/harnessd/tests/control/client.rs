@@ -55,6 +55,24 @@ async fn what_acts_on_a_task_is_a_call_of_the_group_bash_by_the_peers_user() {
 }
 
 #[tokio::test]
+async fn any_tool_is_listed_described_and_called_under_an_id_of_the_callers() {
+    let served = Served::start(true);
+    let client = Client::at(served.socket());
+    assert_eq!(client.tools().await.unwrap()[0].name, "run");
+    assert_eq!(client.tool("bash__run").await.unwrap().group, "bash");
+    let Err(Error::Refused(refusal)) = client.tool("a/b?c").await else {
+        panic!("expected a refusal")
+    };
+    assert_eq!(refusal.code, ErrorCode::UnknownCommand);
+    let input = json!({"cmd": "make"}).as_object().unwrap().clone();
+    let id = "abcdefabcdef".parse().unwrap();
+    let output = client.call("bash__run", &input, Some(&id)).await.unwrap();
+    assert_eq!(output.text(), "task started: id=abc");
+    let call = Asked::Call("bash__run".into(), json!({"cmd": "make"}), Some(own()));
+    assert_eq!(served.control.asked(), [call]);
+}
+
+#[tokio::test]
 async fn reads_pass_their_parameters_and_bounds() {
     let served = Served::start(true);
     let client = Client::at(served.socket());

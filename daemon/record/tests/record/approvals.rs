@@ -41,7 +41,9 @@ async fn new(record: &Record, digest: &str) -> ApprovalId {
         .unwrap()
     {
         Asked::New(approval) => approval.id,
-        other => panic!("{other:?}"),
+        other @ (Asked::Granted(_) | Asked::Rejected(_) | Asked::Pending(_)) => {
+            panic!("{other:?}")
+        }
     }
 }
 

@@ -102,10 +102,8 @@ async fn it_says_how_the_task_ended_and_never_that_a_killed_one_exited() {
         ),
     ] {
         let start = starting(name);
-        record
-            .unit_created(unit(name), start.clone())
-            .await
-            .unwrap();
+        let created = record.unit_created(unit(name), start.clone()).await;
+        created.unwrap();
         let mut end = ended(&start, 1);
         end.state.result = result;
         end.state.runtime_exceeded = result == UnitResult::Timeout;
