@@ -95,7 +95,8 @@ fn an_install_puts_everything_below_its_prefix_and_nothing_elsewhere() {
                 let (program, _) = command.split_once(' ').unwrap();
                 assert!(
                     installed.contains_key(Path::new(program)),
-                    "{unit:?}: {line}"
+                    "{}: {line}",
+                    unit.display()
                 );
             }
         }

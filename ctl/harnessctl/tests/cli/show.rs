@@ -109,7 +109,7 @@ fn a_wait_for_wakes_asks_again_until_one_comes_and_can_acknowledge_it() {
     let harness = FakeHarness::start(move |request, stream| match request.line.as_str() {
         "POST /v1/wakes/ack" => reply(stream, 200, &json!({"acknowledged": request.json()["ids"]})),
         "POST /v1/wakes/recv" if asked.fetch_add(1, Ordering::Relaxed) < 2 => {
-            reply(stream, 200, &json!([]))
+            reply(stream, 200, &json!([]));
         }
         _ => reply(stream, 200, &json!([wake(4)])),
     });

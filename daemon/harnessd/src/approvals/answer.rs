@@ -107,7 +107,7 @@ impl Approvals {
                     }
                 }
                 Err(error) => {
-                    tracing::error!(%error, "questions whose time is over cannot be closed")
+                    tracing::error!(%error, "questions whose time is over cannot be closed");
                 }
             }
             let pending = self.record.approvals_pending().await.unwrap_or_default();
@@ -116,7 +116,7 @@ impl Approvals {
                 match next {
                     // A clock that is set only moves the moment; a second more is no harm.
                     Some(next) => {
-                        tokio::time::sleep(next.since(now) + Duration::from_secs(1)).await
+                        tokio::time::sleep(next.since(now) + Duration::from_secs(1)).await;
                     }
                     None => std::future::pending().await,
                 }

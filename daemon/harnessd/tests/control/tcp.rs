@@ -27,7 +27,7 @@ async fn serve() -> (SocketAddr, Arc<FakeControl>) {
     tokio::spawn(async move {
         server
             .serve_tcp(listener, Token::parse(TOKEN).unwrap())
-            .await
+            .await;
     });
     (address, control)
 }
