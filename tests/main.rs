@@ -7,6 +7,7 @@
 )]
 
 mod bash;
+mod calls;
 mod crash;
 mod ctl;
 mod examples;
@@ -14,6 +15,7 @@ mod gate;
 mod http;
 mod install;
 mod mcp;
+mod shell;
 mod systemd;
 mod wakes;
 
@@ -23,6 +25,7 @@ fn main() {
     let arguments = Arguments::from_args();
     let trials = [
         bash::trials(),
+        calls::trials(),
         crash::trials(),
         ctl::trials(),
         examples::trials(),
@@ -31,6 +34,7 @@ fn main() {
         install::trials(),
         mcp::trials(),
         systemd::trials(),
+        shell::trials(),
         wakes::trials(),
     ];
     let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());

@@ -9,6 +9,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         a_short_task_comes_back_with_its_full_status,
         a_long_task_comes_back_as_started_and_can_be_waited_for,
         wait_zero_returns_at_once,
+        a_command_that_begins_like_an_option_is_a_command,
         a_command_runs_in_the_workspace_unless_it_says_otherwise,
         a_variable_of_the_call_reaches_the_task,
         secrets_of_the_daemon_do_not_reach_a_task,
@@ -69,6 +70,13 @@ fn wait_zero_returns_at_once() {
     let mut session = harness.mcp(Some("bash"));
     let result = session.call("run", &json!({"cmd": "sleep 1000", "wait_seconds": 0}));
     assert!(text(&result).starts_with("task started: id="), "{result}");
+}
+
+fn a_command_that_begins_like_an_option_is_a_command() {
+    let harness = Harness::start();
+    let mut session = harness.mcp(Some("bash"));
+    let status = session.ok("run", &json!({"cmd": "-x 2>/dev/null; echo $?"}));
+    assert_eq!(status["stdout"]["tail"], "127\n", "{status}");
 }
 
 fn a_command_runs_in_the_workspace_unless_it_says_otherwise() {

@@ -137,9 +137,9 @@ fn a_foreign_origin_or_host_is_refused() {
     assert_eq!(post(port, "/mcp", &host, &initialize()).0, 403);
 }
 
-fn a_session_over_http_does_a_task() {
-    let (_harness, port) = start();
-    let (_, headers, _) = post(port, "/mcp/group/bash", &bearer(), &initialize());
+/// Opens a session at a path; gives the headers that its requests need.
+pub(crate) fn session(port: u16, path: &str) -> String {
+    let (_, headers, _) = post(port, path, &bearer(), &initialize());
     let session = headers
         .iter()
         .find(|(name, _)| name == "mcp-session-id")
@@ -150,18 +150,28 @@ fn a_session_over_http_does_a_task() {
         bearer()
     );
     let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    assert_eq!(
-        post(port, "/mcp/group/bash", &with_session, &initialized).0,
-        202
-    );
+    assert_eq!(post(port, path, &with_session, &initialized).0, 202);
+    with_session
+}
+
+/// Calls a tool within a session.
+pub(crate) fn call(port: u16, path: &str, session: &str, tool: &str, input: &Value) -> Value {
     let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
-        "params": {"name": "run", "arguments": {"cmd": "echo over http"}}});
-    let (status, _, reply) = post(port, "/mcp/group/bash", &with_session, &call);
-    let reply: Value = serde_json::from_str(&reply).unwrap();
+        "params": {"name": tool, "arguments": input}});
+    let (status, _, reply) = post(port, path, session, &call);
     assert_eq!(status, 200);
+    let reply: Value = serde_json::from_str(&reply).unwrap();
+    reply["result"].clone()
+}
+
+fn a_session_over_http_does_a_task() {
+    let (_harness, port) = start();
+    let session = session(port, "/mcp/group/bash");
+    let input = json!({"cmd": "echo over http"});
+    let result = call(port, "/mcp/group/bash", &session, "run", &input);
     assert_eq!(
-        reply["result"]["structuredContent"]["stdout"]["tail"], "over http\n",
-        "{reply}"
+        result["structuredContent"]["stdout"]["tail"], "over http\n",
+        "{result}"
     );
 }
 

@@ -2,7 +2,7 @@
 
 mod clients;
 mod conformance;
-mod http;
+pub(crate) mod http;
 mod protocol;
 
 use libtest_mimic::Trial;

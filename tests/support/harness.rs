@@ -302,6 +302,12 @@ impl Harness {
         http::request(&self.runtime().join("control.sock"), method, path, body)
     }
 
+    /// The stream of events, from now on.
+    #[track_caller]
+    pub fn events(&self) -> http::Events {
+        http::Events::open(&self.runtime().join("control.sock"))
+    }
+
     /// An MCP session on `mcp.sock`.
     #[track_caller]
     pub fn mcp(&self, group: Option<&str>) -> mcp::Session {

@@ -94,6 +94,79 @@ pub fn read_head(reader: &mut impl BufRead) -> (u16, Vec<(String, String)>) {
     }
 }
 
+/// The stream of events, from now on.
+pub struct Events(BufReader<UnixStream>);
+
+impl Events {
+    /// Subscribed when this returns.
+    #[track_caller]
+    pub fn open(socket: &Path) -> Self {
+        let mut stream = UnixStream::connect(socket).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream
+            .write_all(b"GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            .unwrap();
+        let mut reader = BufReader::new(stream);
+        assert_eq!(read_head(&mut reader).0, 200);
+        Self(reader)
+    }
+
+    /// The next event that is so.
+    #[track_caller]
+    pub fn find(&mut self, is_so: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
+        loop {
+            let mut line = String::new();
+            assert!(self.0.read_line(&mut line).unwrap() > 0, "the stream ended");
+            if let Some(text) = line.strip_prefix("data:") {
+                let event = serde_json::from_str(text.trim()).unwrap();
+                if is_so(&event) {
+                    return event;
+                }
+            }
+        }
+    }
+
+    /// The next event of this name.
+    #[track_caller]
+    pub fn next(&mut self, name: &str) -> serde_json::Value {
+        self.find(|event| event["event"] == name)
+    }
+}
+
+/// One connection for several requests, which are one session to the harness.
+pub struct Connection(BufReader<UnixStream>);
+
+impl Connection {
+    /// Connects.
+    #[track_caller]
+    pub fn open(socket: &Path) -> Self {
+        let stream = UnixStream::connect(socket).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        Self(BufReader::new(stream))
+    }
+
+    /// A request and its reply.
+    #[track_caller]
+    pub fn post(&mut self, path: &str, body: &str) -> Reply {
+        let length = body.len();
+        let request = format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n{body}"
+        );
+        self.0.get_mut().write_all(request.as_bytes()).unwrap();
+        let (status, headers) = read_head(&mut self.0);
+        let length = headers.iter().find(|(name, _)| name == "content-length");
+        let length: usize = length.unwrap().1.parse().unwrap();
+        let mut bytes = vec![0; length];
+        self.0.read_exact(&mut bytes).unwrap();
+        let body = String::from_utf8(bytes).unwrap();
+        Reply {
+            status,
+            headers,
+            body,
+        }
+    }
+}
+
 fn unchunk(mut bytes: &[u8]) -> Vec<u8> {
     let mut whole = Vec::new();
     while let Some(end) = bytes.windows(2).position(|pair| pair == b"\r\n") {

@@ -73,8 +73,10 @@ fn a_restart_behind_its_sockets_refuses_nobody() {
             agent.systemd.systemctl(&["restart", &agent.daemon()]);
         }
         done.store(true, Ordering::Relaxed);
-        let served = client.join().unwrap();
-        served.unwrap_or_else(|output| panic!("a client was refused: {output:?}"))
+        client
+            .join()
+            .unwrap()
+            .unwrap_or_else(|output| panic!("a client was refused: {output:?}"))
     });
     assert!(served >= 3, "only {served} calls in three restarts");
     assert_eq!(agent.systemd.property(&agent.daemon(), "NRestarts"), "0");

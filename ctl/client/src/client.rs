@@ -6,9 +6,9 @@ use std::{
 };
 
 use harness_model::{
-    Answer, Approval, ApprovalId, CallQuery, CallRecord, Explanation, HarnessStatus, Invocation,
-    OutputChunk, Page, RunInput, Signal, Standing, Stream, TaskQuery, TaskStatus, UnitId,
-    UnitQuery, UnitStatus, Wake, WakeId,
+    Answer, Approval, ApprovalId, CallId, CallQuery, CallRecord, Explanation, HarnessStatus,
+    Invocation, OutputChunk, Page, RunInput, Signal, Standing, Stream, TaskQuery, TaskStatus, Tool,
+    ToolOutput, UnitId, UnitQuery, UnitStatus, Wake, WakeId,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -17,7 +17,7 @@ use crate::{
     Error, Events, Follow, Result, Selector, Socket, Surroundings,
     backoff::Backoff,
     subscription::Subscription,
-    transport::{Ask, send, target},
+    transport::{Ask, encode, send, target},
 };
 
 /// The longest wait of one request; the harness clamps longer ones.
@@ -80,6 +80,35 @@ impl Client {
             Ask::post("/v1/tasks", Some(body("POST /v1/tasks", input)?)),
         )
         .await
+    }
+
+    /// The tools of every group that is switched on.
+    pub async fn tools(&self) -> Result<Vec<Tool>> {
+        send(&self.socket, Ask::get("/v1/tools")).await
+    }
+
+    /// A tool, by `GROUP__TOOL` or by a name that only one group has.
+    pub async fn tool(&self, name: &str) -> Result<Tool> {
+        send(
+            &self.socket,
+            Ask::get(format!("/v1/tools/{}", encode(name))),
+        )
+        .await
+    }
+
+    /// Calls a tool. With an `id` of the caller's own making its events can be told from others.
+    pub async fn call(
+        &self,
+        tool: &str,
+        input: &Map<String, Value>,
+        id: Option<&CallId>,
+    ) -> Result<ToolOutput> {
+        let mut path = format!("/v1/tools/{}/call", encode(tool));
+        if let Some(id) = id {
+            path = format!("{path}?id={id}");
+        }
+        let body = body("POST /v1/tools/NAME/call", input)?;
+        send(&self.socket, Ask::post(path, Some(body))).await
     }
 
     /// A task, after waiting at most `wait` (5 minutes at the longest) for its end.

@@ -157,7 +157,7 @@ pub(crate) fn target(path: &str, query: &impl serde::Serialize) -> String {
 }
 
 /// Percent-encoding of everything but RFC 3986's unreserved characters.
-fn encode(text: &str) -> String {
+pub(crate) fn encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

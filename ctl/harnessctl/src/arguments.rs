@@ -7,8 +7,8 @@ use harness_client::Selector;
 
 use crate::{
     command::{
-        answer, approvals, calls, events, explain, list, mcp, mcp_config, output, reload, restart,
-        run, signal, status, stop, units, wait, wakes,
+        answer, approvals, call, calls, events, explain, list, mcp, mcp_config, output, reload,
+        restart, run, shell, signal, status, stop, tools, units, wait, wakes,
     },
     exit::HELP,
 };
@@ -62,6 +62,7 @@ impl Place {
 pub(crate) enum Command {
     Status(status::Arguments),
     Run(run::Arguments),
+    Shell(shell::Arguments),
     List(list::Arguments),
     Output(output::Arguments),
     Wait(wait::Arguments),
@@ -71,6 +72,8 @@ pub(crate) enum Command {
     Wakes(wakes::Arguments),
     Events(events::Arguments),
     Units(units::Arguments),
+    Tools(tools::Arguments),
+    Call(call::Arguments),
     Calls(calls::Arguments),
     Approvals(approvals::Arguments),
     /// Answer calls that wait for you with yes

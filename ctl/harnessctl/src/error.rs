@@ -26,6 +26,12 @@ pub(crate) enum Error {
     Input { source: serde_json::Error },
     #[error("--env {name}: there is no such variable here to pass on; set one with {name}=VALUE")]
     NoVariable { name: String },
+    #[error(
+        "{word:?} is no input: expected a JSON object, - for one on standard input, or KEY=VALUE"
+    )]
+    InputSyntax { word: String },
+    #[error("the input is no JSON object: {source}")]
+    InputJson { source: serde_json::Error },
     #[error("{path:?} is not UTF-8, which the harness needs")]
     NotUtf8 { path: PathBuf },
     #[error("the path of this program is unknown, and the client needs it")]
@@ -42,6 +48,8 @@ impl Error {
             | Self::UnitPolicy(_)
             | Self::Input { .. }
             | Self::NoVariable { .. }
+            | Self::InputSyntax { .. }
+            | Self::InputJson { .. }
             | Self::NotUtf8 { .. } => Exit::USAGE,
             Self::Client(error) if error.is_unreachable() => Exit::UNREACHABLE,
             // The reader has seen enough: `harnessctl list | head`.

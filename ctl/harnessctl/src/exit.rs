@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use harness_model::{TaskState, TaskStatus};
+use harness_model::{Signal, TaskState, TaskStatus};
+use serde_json::Value;
 
 /// The end of `harnessctl --help`.
 pub(crate) const HELP: &str = "\
@@ -11,11 +12,11 @@ Exit codes:
   1    the harness refused or failed, or the output could not be written
   2    the command line is wrong
   3    no harness could be reached
-`wait`, `run --wait` and `run --follow` end with the task's own exit code, or with
+`wait`, `run --wait`, `run --follow` and `shell` end with the exit code of the task or command, or with
   75   the task still runs at the end of the wait, or no wake came (`wakes --wait`)
-  124  the task was ended by its timeout
-  125  the task could not be started, or nobody knows how it ended
-  128+N  signal N ended the task";
+  124  it was ended by its timeout
+  125  it could not be started, or nobody knows how it ended
+  128+N  signal N ended it";
 
 /// An exit code of `harnessctl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,9 +30,20 @@ impl Exit {
     /// `EX_TEMPFAIL` of sysexits.h.
     pub(crate) const NOT_YET: Self = Self(75);
     /// As timeout(1) has it.
-    const TIMED_OUT: Self = Self(124);
+    pub(crate) const TIMED_OUT: Self = Self(124);
     /// As timeout(1) has it for failures of its own.
     const UNKNOWN: Self = Self(125);
+
+    /// The code that tells how a command ended, from its result.
+    pub(crate) fn of_shell(result: &Value) -> Self {
+        let code = result["exitCode"].as_u64();
+        let signal = || result["signal"].as_str()?.parse::<Signal>().ok();
+        let code = match code {
+            Some(code) => u8::try_from(code).ok(),
+            None => signal().and_then(|signal| u8::try_from(128 + signal.number()).ok()),
+        };
+        code.map_or(Self::UNKNOWN, Self)
+    }
 
     /// The code that tells how a task stands.
     pub(crate) fn of_task(status: &TaskStatus) -> Self {

@@ -3,7 +3,7 @@
 use futures_util::future::BoxFuture;
 use harness_model::{Call, CallContext, ErrorCode, Outcome, Refusal, Tool};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A set of tools under one name.
 pub trait ToolGroup: Send + Sync + 'static {
@@ -12,6 +12,21 @@ pub trait ToolGroup: Send + Sync + 'static {
 
     /// Its tools.
     fn tools(&self) -> Vec<Tool>;
+
+    /// The input as it will be carried out: what the caller left open is filled in, what the configuration limits is
+    /// clamped. It was validated; what comes back is what is judged, recorded and shown. Preparing it again
+    /// changes nothing.
+    ///
+    /// # Errors
+    /// What no schema can say, such as a directory out of the workspace.
+    fn prepare(
+        &self,
+        tool: &str,
+        input: Map<String, Value>,
+    ) -> Result<Map<String, Value>, Refusal> {
+        let _ = tool;
+        Ok(input)
+    }
 
     /// Carries out one call. Dropping the future takes the call back.
     fn execute<'a>(&'a self, call: &'a Call, context: &'a CallContext) -> BoxFuture<'a, Outcome>;

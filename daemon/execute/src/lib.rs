@@ -6,6 +6,8 @@
 pub mod bash;
 mod group;
 mod schema;
+mod script;
+pub mod shell;
 pub mod store;
 pub mod wakes;
 

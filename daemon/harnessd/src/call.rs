@@ -1,6 +1,6 @@
 //! The way of one call: resolve, validate, authorize, record, execute, record, publish.
 
-use std::{sync::Arc, time::Instant};
+use std::{path::PathBuf, sync::Arc, time::Instant};
 
 use harness_authorize::{Decision, Evaluation, authorize};
 use harness_model::{
@@ -9,15 +9,20 @@ use harness_model::{
 };
 use harness_publish::Bus;
 use harness_record::{Record, excerpt};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::{approvals::Admission, catalogue::Entry, harness::Harness};
+use crate::{approvals::Admission, catalogue::Entry, harness::Harness, redact::Redactor};
 
 impl Harness {
-    /// Every tool call of every front comes through here, and nothing else runs a tool.
-    pub async fn call(&self, request: CallRequest, context: CallContext) -> Outcome {
-        let opening = Opening::now(&request, &context);
-        let admitted = self.admit(request, &opening);
+    /// Carries a call through, or records why it is not `admissible`; for [`Harness::call`] alone.
+    pub(crate) async fn carry_out(
+        &self,
+        request: CallRequest,
+        context: CallContext,
+        admissible: Result<(), Refusal>,
+    ) -> Outcome {
+        let opening = Opening::now(&request, &context, self.redactor());
+        let admitted = admissible.and_then(|()| self.admit(request, &opening));
         let open = self.begin(opening, &admitted).await?;
         let outcome = match self.answered(admitted, &context).await {
             Ok((entry, call)) => entry.group.execute(&call, &context).await,
@@ -31,6 +36,7 @@ impl Harness {
     fn admit(&self, request: CallRequest, opening: &Opening) -> Result<Admission, Refusal> {
         let entry = self.catalogue().resolve(&request)?;
         let input = entry.validate(request.input)?;
+        let input = entry.group.prepare(&entry.tool.name, input)?;
         let call = Call {
             id: opening.record.id.clone(),
             group: entry.tool.group.clone(),
@@ -78,9 +84,9 @@ impl Harness {
     fn cwd_of(&self, call: &Call) -> String {
         let workspace = &self.in_force().loaded.workspace;
         let cwd = call.input.get("cwd").and_then(Value::as_str);
-        cwd.map_or_else(|| workspace.clone(), |cwd| workspace.join(cwd))
-            .display()
-            .to_string()
+        let cwd = cwd.map_or_else(|| workspace.clone(), |cwd| workspace.join(cwd));
+        // Without the `.` that stands for the workspace itself.
+        cwd.components().collect::<PathBuf>().display().to_string()
     }
 
     /// Writes the call down before it runs.
@@ -88,9 +94,10 @@ impl Harness {
     /// A record that cannot be written (a full disk) refuses what could do harm; looking at a task and
     /// ending one go on, or nobody could end what fills the disk.
     async fn begin(&self, mut opening: Opening, admitted: &Admitted) -> Result<OpenCall, Refusal> {
-        if let Ok(Admission { entry, .. }) = admitted {
+        if let Ok(Admission { entry, call, .. }) = admitted {
             opening.record.group.clone_from(&entry.tool.group);
             opening.record.tool.clone_from(&entry.tool.name);
+            opening.record.input = recorded(&call.input, self.redactor());
         }
         let written = self.record().call_begin(opening.record.clone()).await;
         if let Err(error) = &written {
@@ -115,6 +122,7 @@ impl Harness {
             begun: opening.begun,
             record: written.is_ok().then(|| self.record().clone()),
             bus: self.bus().clone(),
+            redactor: self.redactor().clone(),
             finished: false,
         })
     }
@@ -136,6 +144,13 @@ fn denied(evaluation: &Evaluation, call: &Call) -> Refusal {
     refusal
 }
 
+/// An input as the record and the events have it: without secrets, and cut when it is long.
+fn recorded(input: &Map<String, Value>, redactor: &Redactor) -> Value {
+    let mut input = Value::Object(input.clone());
+    redactor.value(&mut input);
+    excerpt(&input)
+}
+
 /// A call as it came in.
 struct Opening {
     record: CallRecord,
@@ -143,15 +158,15 @@ struct Opening {
 }
 
 impl Opening {
-    fn now(request: &CallRequest, context: &CallContext) -> Self {
+    fn now(request: &CallRequest, context: &CallContext, redactor: &Redactor) -> Self {
         let record = CallRecord {
-            id: CallId::generate(),
+            id: context.call.clone().unwrap_or_else(CallId::generate),
             parent: context.parent.clone(),
             session: context.session.clone(),
             front: context.front,
             group: request.group.clone().unwrap_or_default(),
             tool: request.tool.clone(),
-            input: excerpt(&Value::Object(request.input.clone())),
+            input: recorded(&request.input, redactor),
             state: CallState::Open,
             code: None,
             preview: None,
@@ -171,6 +186,7 @@ struct OpenCall {
     begun: Instant,
     record: Option<Record>,
     bus: Bus,
+    redactor: Redactor,
     finished: bool,
 }
 
@@ -197,7 +213,7 @@ impl OpenCall {
         self.close(
             state,
             code,
-            preview.map(|text| text.chars().take(1000).collect()),
+            preview.map(|text| self.redactor.text(text).chars().take(1000).collect()),
         );
     }
 

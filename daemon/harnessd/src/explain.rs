@@ -19,11 +19,15 @@ impl Harness {
             input,
         };
         let entry = self.catalogue().resolve(&request)?;
+        let input = entry.validate(request.input)?;
+        // What the tool would refuse by itself is explained as it came.
+        let prepared = entry.group.prepare(&entry.tool.name, input.clone());
+        let input = prepared.unwrap_or(input);
         let call = Call {
             id: CallId::generate(),
             group: entry.tool.group.clone(),
             tool: entry.tool.name.clone(),
-            input: entry.validate(request.input)?,
+            input,
             started_at: Timestamp::default(),
         };
         let evaluation = self.evaluate(&entry.tool, &call);

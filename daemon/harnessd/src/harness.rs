@@ -10,6 +10,7 @@ use harness_authorize::Policy;
 use harness_execute::{
     ToolGroup,
     bash::{Bash, BashSettings},
+    shell::{Shell, ShellSettings},
     store::UnitStore,
     wakes::Wakes,
 };
@@ -27,7 +28,10 @@ use crate::{
     daemon::Fatal,
     journal::RecordJournal,
     keeper::KeeperHandle,
+    limits::Repetition,
+    live::BusOutput,
     policy,
+    redact::Redactor,
     sessions::Sessions,
     store::RecordStore,
     wakes::WakeRoom,
@@ -64,8 +68,11 @@ pub struct Harness {
     approvals: Arc<Approvals>,
     catalogue: Arc<Catalogue>,
     bash: Arc<Bash>,
+    shell: Arc<Shell>,
     wake_tools: Arc<Wakes>,
     sessions: Sessions,
+    repetition: Repetition,
+    redactor: Redactor,
     notices: broadcast::Sender<Notice>,
     reconfigured: tokio::sync::watch::Sender<()>,
 }
@@ -79,12 +86,16 @@ impl Harness {
         record: Record,
         keeper: KeeperHandle,
     ) -> Result<Arc<Self>, Fatal> {
-        let bus = Bus::new(HISTORY);
+        let redactor = Redactor::default();
+        redactor.configure(&loaded, &variables);
+        let filter = redactor.clone();
+        let bus = Bus::filtered(HISTORY, Box::new(move |event| filter.event(event)));
         let wakes = Arc::new(WakeRoom::new(record.clone(), bus.clone()));
         let journal = RecordJournal {
             record: record.clone(),
             bus: bus.clone(),
             wakes: wakes.clone(),
+            redactor: redactor.clone(),
         };
         let spawner: Arc<dyn Spawner> = Arc::new(keeper.clone());
         let engine = Engine::new(spawner, Arc::new(journal));
@@ -95,9 +106,14 @@ impl Harness {
             store,
             bash_settings(&places, &in_force),
         ));
+        let shell = Arc::new(Shell::new(
+            engine.clone(),
+            Arc::new(BusOutput(bus.clone())),
+            shell_settings(&places, &in_force),
+        ));
         let wake_tools = Arc::new(Wakes::new(wakes.clone()));
-        let approvals = Approvals::open(record.clone(), bus.clone()).await?;
-        let groups: Vec<Arc<dyn ToolGroup>> = vec![bash.clone(), wake_tools.clone()];
+        let approvals = Approvals::open(record.clone(), bus.clone(), redactor.clone()).await?;
+        let groups: Vec<Arc<dyn ToolGroup>> = vec![bash.clone(), shell.clone(), wake_tools.clone()];
         Ok(Arc::new(Self {
             places,
             started_at: SystemTime::now().into(),
@@ -112,8 +128,11 @@ impl Harness {
             approvals,
             catalogue: Arc::new(Catalogue::of(groups)?),
             bash,
+            shell,
             wake_tools,
             sessions: Sessions::default(),
+            repetition: Repetition::default(),
+            redactor,
             notices: broadcast::channel(NOTICES).0,
             reconfigured: tokio::sync::watch::Sender::new(()),
         }))
@@ -122,7 +141,10 @@ impl Harness {
     /// Puts a configuration in force for what starts from now on.
     pub(crate) fn configure(&self, loaded: Loaded) {
         let in_force = Arc::new(InForce::of(loaded, &self.variables));
+        self.redactor.configure(&in_force.loaded, &self.variables);
         self.bash.configure(bash_settings(&self.places, &in_force));
+        self.shell
+            .configure(shell_settings(&self.places, &in_force));
         *self
             .in_force
             .write()
@@ -202,6 +224,14 @@ impl Harness {
         &self.sessions
     }
 
+    pub(crate) fn repetition(&self) -> &Repetition {
+        &self.repetition
+    }
+
+    pub(crate) fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
     pub(crate) fn notices(&self) -> &broadcast::Sender<Notice> {
         &self.notices
     }
@@ -238,6 +268,25 @@ fn bash_settings(places: &Places, in_force: &InForce) -> BashSettings {
         max_tasks: u64::from(bash.max_tasks),
         output_max: bash.output_max.0,
         unit: bash.unit.clone(),
+        sandbox: in_force.loaded.sandbox.clone(),
+        environment: Arc::new(move |call| environment.with(call)),
+    }
+}
+
+fn shell_settings(places: &Places, in_force: &InForce) -> ShellSettings {
+    let config = &in_force.loaded.config;
+    let limits = config.shell_limits();
+    let environment = in_force.environment.clone();
+    ShellSettings {
+        enabled: limits.enabled,
+        shell: in_force.loaded.shell.clone(),
+        workspace: in_force.loaded.workspace.clone(),
+        output_directory: places.tool_output(),
+        output_max: config.bash.output_max.0,
+        default_timeout_ms: limits.default_timeout_ms,
+        max_timeout_ms: limits.max_timeout_ms,
+        unit: config.bash.unit.clone(),
+        sandbox: in_force.loaded.sandbox.clone(),
         environment: Arc::new(move |call| environment.with(call)),
     }
 }

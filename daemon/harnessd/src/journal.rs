@@ -8,13 +8,14 @@ use harness_publish::Bus;
 use harness_record::Record;
 use harness_supervise::{Journal, JournalError};
 
-use crate::wakes::WakeRoom;
+use crate::{redact::Redactor, wakes::WakeRoom};
 
 /// The engine's journal over the record.
 pub(crate) struct RecordJournal {
     pub(crate) record: Record,
     pub(crate) bus: Bus,
     pub(crate) wakes: Arc<WakeRoom>,
+    pub(crate) redactor: Redactor,
 }
 
 impl RecordJournal {
@@ -45,9 +46,11 @@ fn failed(error: &harness_record::Error) -> JournalError {
 impl Journal for RecordJournal {
     fn created(
         &self,
-        unit: NewUnit,
-        starting: Transition,
+        mut unit: NewUnit,
+        mut starting: Transition,
     ) -> BoxFuture<'_, Result<(), JournalError>> {
+        self.redactor.unit(&mut unit);
+        self.redactor.transition(&mut starting);
         Box::pin(async move {
             let change = starting.clone();
             self.record
@@ -59,7 +62,8 @@ impl Journal for RecordJournal {
         })
     }
 
-    fn starting(&self, transition: Transition) -> BoxFuture<'_, Result<(), JournalError>> {
+    fn starting(&self, mut transition: Transition) -> BoxFuture<'_, Result<(), JournalError>> {
+        self.redactor.transition(&mut transition);
         Box::pin(async move {
             let change = transition.clone();
             self.record
@@ -71,7 +75,8 @@ impl Journal for RecordJournal {
         })
     }
 
-    fn changed(&self, transition: Transition) -> BoxFuture<'_, Result<(), JournalError>> {
+    fn changed(&self, mut transition: Transition) -> BoxFuture<'_, Result<(), JournalError>> {
+        self.redactor.transition(&mut transition);
         Box::pin(async move {
             let change = transition.clone();
             let wake = self
@@ -85,7 +90,8 @@ impl Journal for RecordJournal {
         })
     }
 
-    fn noted(&self, transition: Transition) {
+    fn noted(&self, mut transition: Transition) {
+        self.redactor.transition(&mut transition);
         self.publish(&transition);
         self.record.unit_noted(transition);
     }

@@ -11,13 +11,17 @@ pub mod front;
 mod harness;
 mod journal;
 pub mod keeper;
+mod limits;
+mod live;
 mod policy;
 mod recover;
+mod redact;
 mod reload;
 mod sessions;
 mod status;
 mod store;
 pub mod systemd;
+mod trace;
 mod turn;
 mod wakes;
 

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use harness_model::{InvocationId, KillMode, Signal};
+use harness_model::{InvocationId, KillMode, Signal, UnitKind};
 use harness_record::Record;
 use harness_supervise::{Adopted, Engine, ProcessEvent, Spawner, StopSequence, UnitHandle};
 
@@ -28,13 +28,24 @@ pub(crate) async fn recover(
             .as_ref()
             .and_then(|invocation| by_invocation.remove(invocation));
         tracing::info!(unit = %stored.unit.id, found = process.is_some(), "unit taken up again");
-        handles.push(engine.adopt(stored, process));
+        let handle = engine.adopt(stored, process);
+        if handle.spec().kind == UnitKind::Shell {
+            tokio::spawn(abandon(handle.clone()));
+        }
+        handles.push(handle);
     }
     for (invocation, stray) in by_invocation {
         tracing::warn!(unit = %stray.unit, %invocation, "a run that the record has closed or never had is ended");
         tokio::spawn(discard(spawner.clone(), stray));
     }
     Ok(handles)
+}
+
+/// Ends a command whose call went with the daemon that made it: nobody waits for it any more.
+async fn abandon(handle: UnitHandle) {
+    if let Err(error) = handle.stop().await {
+        tracing::warn!(unit = %handle.id(), %error, "a command that nobody waits for cannot be stopped");
+    }
 }
 
 /// Ends what is left of a run that nobody asks for, and lets its owner forget it.

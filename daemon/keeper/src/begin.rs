@@ -1,6 +1,9 @@
 //! Starting a run.
 
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::{
+    error::Error as _,
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+};
 
 use harness_keeper::protocol::{Failure, Reply, Spawn, Stdio};
 use rustix::{
@@ -10,6 +13,7 @@ use rustix::{
 
 use crate::{
     cgroup::UnitCgroup,
+    domain::{Confinement, DomainError},
     keeper::Keeper,
     spawn::{Plan, Prepared, Step},
     unit::Unit,
@@ -40,19 +44,22 @@ impl Keeper {
         let program = request.argv.first().cloned().unwrap_or_default();
         let longest = longest(&request);
         let prepared = Prepared::new(&mut request, &self.agent_state)?;
+        let confinement = self.confine(&request, &streams)?;
         let mut not_enforced = Vec::new();
         let (cgroup, descriptor) = self.prepare_cgroup(&request, &mut not_enforced)?;
         let launched = self.launch(
-            &request,
             &prepared,
             &streams,
             descriptor.as_ref().zip(cgroup.as_ref()),
-            &mut not_enforced,
+            confinement.as_ref(),
         );
         drop(descriptor);
         let pid = match launched {
             Ok(pid) => pid,
             Err((step, errno)) => {
+                if let Some(memory) = &mut self.memory {
+                    memory.remove(&request.invocation);
+                }
                 self.empty_cgroups.extend(cgroup);
                 if let Some(hierarchy) = &self.hierarchy {
                     self.empty_cgroups
@@ -61,6 +68,7 @@ impl Keeper {
                 return Err(failed(step, errno, program, directory, longest));
             }
         };
+        not_enforced.extend(confinement.into_iter().flat_map(|made| made.not_enforced));
         let mut unit = Unit::new(&request, pid, cgroup, not_enforced);
         let (ours, kept) = streams.into_ours(request.keep_pipes);
         unit.pipes = kept;
@@ -74,8 +82,20 @@ impl Keeper {
         Ok((reply, ours))
     }
 
+    fn confine(
+        &mut self,
+        request: &Spawn,
+        streams: &Streams,
+    ) -> Result<Option<Confinement>, Failure> {
+        let Some(rules) = &request.sandbox else {
+            return Ok(None);
+        };
+        let made = self.domain.confine(rules, &streams.outputs());
+        made.map(Some).map_err(not_confined)
+    }
+
     fn prepare_cgroup(
-        &self,
+        &mut self,
         request: &Spawn,
         not_enforced: &mut Vec<String>,
     ) -> Result<(Option<UnitCgroup>, Option<OwnedFd>), Failure> {
@@ -90,16 +110,18 @@ impl Keeper {
         )
         .map_err(|errno| refused("make a cgroup", errno))?;
         not_enforced.extend(cgroup.limit(hierarchy, &request.limits));
+        if let Some(memory) = &mut self.memory {
+            memory.add(&cgroup.directory(hierarchy), &request.invocation);
+        }
         Ok((Some(cgroup), Some(descriptor)))
     }
 
     fn launch(
         &mut self,
-        request: &Spawn,
         prepared: &Prepared,
         streams: &Streams,
         cgroup: Option<(&OwnedFd, &UnitCgroup)>,
-        not_enforced: &mut Vec<String>,
+        confinement: Option<&Confinement>,
     ) -> Result<i32, (Step, Errno)> {
         let theirs = streams
             .theirs
@@ -110,13 +132,15 @@ impl Keeper {
         plan.open_files = self.privilege.open_files;
         plan.reset_oom_score = self.privilege.reset_oom_score;
         plan.subreaper = cgroup.is_none();
-        if request.sandbox.is_some() {
+        if let Some(confinement) = confinement {
             plan.credentials = self.privilege.credentials;
-            if let Some(ruleset) = self.domain.ruleset() {
-                plan.ruleset = ruleset.as_raw_fd();
-                plan.no_new_privileges = self.privilege.no_new_privileges;
-            } else {
-                not_enforced.push(crate::enforcement::NO_SIGNAL_SCOPE.to_owned());
+            plan.no_new_privileges = self.privilege.no_new_privileges;
+            plan.rulesets = confinement
+                .rulesets
+                .each_ref()
+                .map(|ruleset| ruleset.as_ref().map_or(-1, AsRawFd::as_raw_fd));
+            if let Some(filter) = &confinement.filter {
+                plan.filter = filter.program();
             }
         }
         if self.launcher.places_in_cgroup() {
@@ -175,6 +199,12 @@ impl Streams {
         Ok(streams)
     }
 
+    /// What the child writes to, where that is no `/dev/null`.
+    fn outputs(&self) -> Vec<BorrowedFd<'_>> {
+        let outputs = self.theirs[1..].iter().flatten();
+        outputs.map(AsFd::as_fd).collect()
+    }
+
     /// The ends for the daemon, and copies where the keeper is to keep them.
     fn into_ours(self, keep: bool) -> (Vec<OwnedFd>, [Option<OwnedFd>; 3]) {
         let mut kept = [const { None }; 3];
@@ -199,6 +229,20 @@ fn system(step: &str, error: &str, retryable: bool) -> Failure {
         step: step.to_owned(),
         error: error.to_owned(),
         retryable,
+    }
+}
+
+/// Nothing runs with less confinement than it should have.
+fn not_confined(error: DomainError) -> Failure {
+    match error {
+        DomainError::Missing(missing) => Failure::Sandbox { missing },
+        DomainError::TooManyEntries { .. } => system("the sandbox", &error.to_string(), false),
+        DomainError::Ruleset(_) => {
+            let cause = error.source().map(ToString::to_string);
+            let text = format!("{error}: {}", cause.unwrap_or_default());
+            // Short of memory or descriptors.
+            system("the sandbox", &text, true)
+        }
     }
 }
 

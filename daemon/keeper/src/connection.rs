@@ -15,8 +15,8 @@ pub(crate) struct Connection {
     pub(crate) pid: i32,
     pub(crate) decoder: Decoder,
     pub(crate) outbox: Outbox,
-    /// It has said hello and got an answer that it can use.
-    pub(crate) welcome: bool,
+    /// What it can do beside the plain protocol, once it has said hello and got an answer that it can use.
+    pub(crate) features: Option<Vec<String>>,
     /// Nothing more can be read from it or written to it.
     pub(crate) broken: bool,
     /// epoll(7) is told to wait until it can be written to.
@@ -30,10 +30,16 @@ impl Connection {
             pid,
             decoder: Decoder::default(),
             outbox: Outbox::default(),
-            welcome: false,
+            features: None,
             broken: false,
             waits_to_write: false,
         }
+    }
+
+    /// Whether it said in its hello that it can do this.
+    pub(crate) fn can(&self, feature: &str) -> bool {
+        let features = self.features.iter().flatten();
+        features.into_iter().any(|other| other == feature)
     }
 
     /// Queues the answer to a request.

@@ -5,13 +5,14 @@ use harness_model::Enforcement;
 
 use crate::{
     cgroup::{Controllers, Hierarchy, not_enforced},
-    domain::Domain,
+    domain::{Domain, NO_SIGNAL_SCOPE},
     keeper::Keeper,
     privilege::Privilege,
 };
 
-/// In words, for a run that asked for a domain.
-pub(crate) const NO_SIGNAL_SCOPE: &str = "signal_scope is not enforced: the kernel has no Landlock signal scope; it takes Linux 6.12 with landlock among its security modules";
+const FILESYSTEM: &str = "[sandbox] filesystem and writable: by Landlock; modes, owners and times of files can still be changed by who owns them";
+const HIDDEN: &str = "[sandbox] hidden: by Landlock; names, sizes and times can still be seen, and a hard link or another mount of a hidden file elsewhere still leads to it";
+const NETWORK: &str = "[sandbox] network = false: no socket of the internet can be made (seccomp), TCP is refused by Landlock where it can; Unix sockets stay open";
 
 /// Why nothing is limited without cgroups.
 const NO_CGROUP: &str = "there is no cgroup for it";
@@ -50,7 +51,8 @@ pub(crate) fn list(
             &none
         }
     };
-    let scoped = domain.ruleset().is_some();
+    let kernel = domain.kernel();
+    let scoped = kernel.signal_scope();
     let privileges = if privilege.credentials.is_some() {
         "; the capabilities that get around it are dropped"
     } else {
@@ -90,6 +92,12 @@ pub(crate) fn list(
             scoped,
             in_domain("can trace nothing outside it, nor read its environment or memory"),
         ),
+        entry(
+            "filesystem",
+            kernel.filesystem().map(|()| FILESYSTEM.to_owned()),
+        ),
+        entry("hidden", kernel.hidden().map(|()| HIDDEN.to_owned())),
+        entry("network", kernel.network().map(|()| NETWORK.to_owned())),
     ]
 }
 

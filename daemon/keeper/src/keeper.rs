@@ -7,12 +7,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use harness_keeper::protocol::Event;
+use harness_keeper::protocol::{Event, FEATURE_OOM_EVENT};
 use harness_model::InvocationId;
 use rustix::{event::epoll, io::Errno, time::Timespec};
 
 use crate::{
-    cgroup::{Hierarchy, UnitCgroup},
+    cgroup::{Hierarchy, MemoryWatch, UnitCgroup, kills_in},
     connection::Connection,
     domain::Domain,
     listen::Listener,
@@ -28,6 +28,7 @@ const LISTENER: u64 = 1 << 32;
 const SIGNALS: u64 = 2 << 32;
 const CONNECTION: u64 = 3 << 32;
 const CGROUP: u64 = 4 << 32;
+const MEMORY: u64 = 5 << 32;
 const KINDS: u64 = !(u32::MAX as u64);
 
 /// How many events are taken at once.
@@ -47,6 +48,8 @@ pub(crate) struct Keeper {
     pub(crate) children: HashMap<i32, InvocationId>,
     pub(crate) own_children: Children,
     pub(crate) hierarchy: Option<Hierarchy>,
+    /// Where memory is accounted.
+    pub(crate) memory: Option<MemoryWatch>,
     /// Cgroups that are to be removed.
     pub(crate) empty_cgroups: Vec<UnitCgroup>,
     pub(crate) domain: Domain,
@@ -79,6 +82,9 @@ impl Keeper {
     pub(crate) fn run(&mut self) -> io::Result<()> {
         self.listen_to(&self.listener.socket, LISTENER, epoll::EventFlags::IN)?;
         self.listen_to(&self.signals, SIGNALS, epoll::EventFlags::IN)?;
+        if let Some(memory) = &self.memory {
+            self.listen_to(memory.descriptor(), MEMORY, epoll::EventFlags::IN)?;
+        }
         // A child of an earlier life of this process, if there is any, has to be reaped too.
         self.reap();
         let mut events = Vec::with_capacity(EVENTS);
@@ -111,6 +117,7 @@ impl Keeper {
             LISTENER => self.accept(),
             SIGNALS => self.take_signals(),
             CONNECTION => self.serve(number),
+            MEMORY => self.take_memory_events(),
             _ => {
                 if let Some(invocation) = self.watched.get(&number).cloned() {
                     if self
@@ -131,6 +138,26 @@ impl Keeper {
             match number {
                 libc::SIGCHLD => self.reap(),
                 _ => self.begin_shutdown(),
+            }
+        }
+    }
+
+    /// Tells of every run whose main process goes on after the kernel killed another of its processes.
+    fn take_memory_events(&mut self) {
+        let changed = self.memory.as_mut().map(MemoryWatch::changed);
+        for invocation in changed.unwrap_or_default() {
+            let (Some(hierarchy), Some(unit)) = (&self.hierarchy, self.units.get_mut(&invocation))
+            else {
+                continue;
+            };
+            let directory = unit
+                .cgroup
+                .as_ref()
+                .map(|cgroup| cgroup.directory(hierarchy));
+            let kills = directory.map_or(0, |directory| kills_in(&directory));
+            let rose = kills > std::mem::replace(&mut unit.oom_kills, kills);
+            if rose && unit.has_main() {
+                self.tell(&Event::OomKilled { invocation });
             }
         }
     }
@@ -200,7 +227,11 @@ impl Keeper {
             .daemon
             .and_then(|number| self.connections.get_mut(&number))
         {
-            connection.event(event);
+            let known =
+                !matches!(event, Event::OomKilled { .. }) || connection.can(FEATURE_OOM_EVENT);
+            if known {
+                connection.event(event);
+            }
         }
     }
 

@@ -160,7 +160,7 @@ impl Keeper {
         let welcome = self
             .connections
             .get(&number)
-            .is_some_and(|connection| connection.welcome);
+            .is_some_and(|connection| connection.features.is_some());
         let result = match frame.request {
             Request::Hello(hello) => self
                 .hello(number, &hello)
@@ -227,7 +227,7 @@ impl Keeper {
         )?;
         self.take_over(number);
         if let Some(connection) = self.connections.get_mut(&number) {
-            connection.welcome = true;
+            connection.features = Some(hello.features.clone());
         }
         Ok(Welcome {
             protocol,

@@ -12,7 +12,7 @@ use rustix::event::epoll;
 
 use crate::{
     arguments::Arguments,
-    cgroup::Hierarchy,
+    cgroup::{Hierarchy, MemoryWatch},
     detach::{Side, detach},
     domain::Domain,
     enforcement,
@@ -101,6 +101,11 @@ fn begin(arguments: &Arguments, directory: &Path, lock: File, null: OwnedFd) -> 
         units: HashMap::new(),
         children: HashMap::new(),
         own_children: Children::open(),
+        memory: hierarchy
+            .as_ref()
+            .ok()
+            .filter(|hierarchy| hierarchy.controllers().memory.is_ok())
+            .and_then(|_| MemoryWatch::new().ok()),
         hierarchy: hierarchy.ok(),
         empty_cgroups: Vec::new(),
         domain,

@@ -260,6 +260,9 @@ impl Keeper {
             .zip(unit.cgroup.as_ref())
             .is_some_and(|(hierarchy, cgroup)| cgroup.oom_killed(hierarchy));
         unit.stage = Stage::Ended;
+        if let Some(memory) = &mut self.memory {
+            memory.remove(invocation);
+        }
         if let Some(exit) = &mut unit.exit {
             exit.oom_killed = oom_killed;
             exit.survivors = survivors;

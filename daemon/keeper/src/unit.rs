@@ -24,6 +24,8 @@ pub(crate) struct Unit {
     /// What the daemon has been told of its end.
     pub(crate) stage: Stage,
     pub(crate) final_kill: bool,
+    /// So many of its processes the kernel has killed for want of memory, as the daemon was told.
+    pub(crate) oom_kills: u64,
     /// Children of the keeper that came out of this tree and are not reaped yet.
     pub(crate) orphans: Vec<i32>,
     /// The daemon's ends of its pipes: stdin, stdout, stderr.
@@ -92,6 +94,7 @@ impl Unit {
             exit: None,
             stage: Stage::Running,
             final_kill: false,
+            oom_kills: 0,
             orphans: Vec::new(),
             pipes: [const { None }; 3],
         }
@@ -122,6 +125,7 @@ impl Unit {
             running_usec: u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX),
             not_enforced: self.not_enforced.clone(),
             main_exited: exit.cloned(),
+            oom_killed: self.oom_kills > 0,
             final_kill: self.final_kill,
             ended: exit.filter(|_| self.has_ended()).cloned(),
             pipes: self.pipes.iter().any(Option::is_some),

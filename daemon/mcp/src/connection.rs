@@ -79,6 +79,7 @@ impl Connection {
             session: self.session_of(context),
             uid: self.uid(),
             parent: None,
+            call: None,
             progress: None,
             delivery: self.delivery_of(&context.id),
         }

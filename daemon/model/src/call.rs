@@ -64,6 +64,8 @@ pub struct CallContext {
     pub uid: Option<u32>,
     /// The call this one was made from, for nested calls.
     pub parent: Option<CallId>,
+    /// The id that the caller chose for this call, to know its events by; else one is made.
+    pub call: Option<CallId>,
     /// Where progress goes, if the caller wants it. Never blocks.
     pub progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
     /// What hangs on the result's arrival.

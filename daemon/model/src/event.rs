@@ -72,10 +72,14 @@ pub enum EventBody {
     },
     /// Live output of a unit: best effort, never stored.
     ShellOutput {
+        /// The call whose output it is.
+        call: CallId,
         /// The unit.
         unit: UnitId,
         /// Which stream.
         stream: Stream,
+        /// Where it begins in the stream, in bytes; what lies before and was not published is missing.
+        offset: u64,
         /// The new text.
         delta: String,
     },

@@ -141,6 +141,8 @@ enum Item {
     expecting = "expected exit codes and signals, as in [3, \"TEMPFAIL\"] or \"3 TEMPFAIL\""
 )]
 enum SetText {
+    /// One exit code.
+    Code(i64),
     /// Separated by spaces.
     Text(String),
     /// One by one.
@@ -152,6 +154,7 @@ impl TryFrom<SetText> for ExitStatusSet {
 
     fn try_from(text: SetText) -> Result<Self, ParseExitStatusError> {
         match text {
+            SetText::Code(code) => code.to_string().parse(),
             SetText::Text(text) => text.parse(),
             SetText::List(items) => {
                 let mut set = Self::default();
@@ -217,6 +220,9 @@ mod tests {
         let text: ExitStatusSet = "3 TEMPFAIL SIGUSR1".parse().unwrap();
         let list: ExitStatusSet = serde_json::from_str(r#"[3, "TEMPFAIL", "SIGUSR1"]"#).unwrap();
         assert_eq!(text, list);
+        let one: ExitStatusSet = serde_json::from_str("3").unwrap();
+        assert_eq!(one, "3".parse().unwrap());
+        assert!(serde_json::from_str::<ExitStatusSet>("300").is_err());
         assert!(text.contains(ExitStatus::Exited(75)));
         assert!(!text.contains(ExitStatus::Exited(0)));
         let usr1 = ExitStatus::Signaled {

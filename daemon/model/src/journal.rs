@@ -2,6 +2,10 @@
 
 use crate::{Timestamp, UnitId, UnitKind, UnitSettings, UnitState, UnitStatus};
 
+/// How a text begins that stands where a secret was: `[redacted NAME]`. A specification that holds one
+/// cannot be run again.
+pub const REDACTED: &str = "[redacted ";
+
 /// A new unit, as it goes into the record before its first process.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewUnit {

@@ -136,6 +136,9 @@ pub struct TaskStatus {
     /// Why it could not be started, or what is not enforced for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// The sandbox rules it ran under, when it failed or was refused an access.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub containment: Option<String>,
 }
 
 /// A piece of an output stream.

@@ -1,6 +1,7 @@
 //! The bus.
 
 use std::{
+    fmt,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -19,13 +20,25 @@ pub struct Bus {
     shared: Arc<Shared>,
 }
 
-#[derive(Debug)]
+/// Changes an event before anybody sees it.
+pub type Filter = Box<dyn Fn(&mut EventBody) + Send + Sync>;
+
 pub(crate) struct Shared {
     /// Tells the starts of the daemon apart, like the kernel's boot id.
     boot: String,
     /// Subscribers that want live output.
     output_readers: AtomicUsize,
+    filter: Option<Filter>,
     state: Mutex<State>,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Shared")
+            .field("boot", &self.boot)
+            .finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug)]
@@ -42,10 +55,21 @@ impl Bus {
     /// among them.
     #[must_use]
     pub fn new(history: usize) -> Self {
+        Self::made(history, None)
+    }
+
+    /// The same; every event goes through `filter` once, before it has a number.
+    #[must_use]
+    pub fn filtered(history: usize, filter: Filter) -> Self {
+        Self::made(history, Some(filter))
+    }
+
+    fn made(history: usize, filter: Option<Filter>) -> Self {
         Self {
             shared: Arc::new(Shared {
                 boot: uuid::Uuid::now_v7().simple().to_string(),
                 output_readers: AtomicUsize::new(0),
+                filter,
                 state: Mutex::new(State {
                     seq: 0,
                     history: History::new(history),
@@ -62,8 +86,11 @@ impl Bus {
         clippy::must_use_candidate,
         reason = "most callers do not care for the number"
     )]
-    pub fn publish(&self, body: EventBody) -> u64 {
+    pub fn publish(&self, mut body: EventBody) -> u64 {
         let output = matches!(body, EventBody::ShellOutput { .. });
+        if let Some(filter) = &self.shared.filter {
+            filter(&mut body);
+        }
         let mut state = self.shared.lock();
         if output && !self.wants_output() {
             return state.seq;

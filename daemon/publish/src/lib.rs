@@ -13,6 +13,6 @@ mod subscription;
 mod trace;
 
 pub use bell::{WakeBell, WakeListener};
-pub use bus::Bus;
+pub use bus::{Bus, Filter};
 pub use subscription::Subscription;
 pub use trace::{TraceError, TraceFile, trace};

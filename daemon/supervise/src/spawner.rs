@@ -3,7 +3,9 @@
 use std::{os::fd::OwnedFd, path::PathBuf};
 
 use futures_util::future::BoxFuture;
-use harness_model::{ExitReport, InvocationId, KillMode, Signal, Timestamp, UnitId, UnitKind};
+use harness_model::{
+    ExitReport, InvocationId, KillMode, SandboxRules, Signal, Timestamp, UnitId, UnitKind,
+};
 use tokio::sync::mpsc;
 
 /// What a child gets as its standard input, output or error.
@@ -67,6 +69,8 @@ pub struct SpawnRequest {
     pub limits: TreeLimits,
     /// How the rest of the tree is ended once the main process has ended.
     pub on_exit: StopSequence,
+    /// What it may do with files and the network; for the kinds that are confined.
+    pub sandbox: SandboxRules,
 }
 
 /// A process that was started.
@@ -123,6 +127,12 @@ pub enum SpawnError {
         error: String,
         /// Whether later can help (`EAGAIN`, `ENOMEM`, `EMFILE`).
         retryable: bool,
+    },
+    /// The sandbox is required, and cannot be had.
+    #[error("[sandbox] required = true, and not all of it is enforced here: {}", missing.join("; "))]
+    Sandbox {
+        /// What is not enforced, each in words for a person.
+        missing: Vec<String>,
     },
     /// The owner of processes does not answer.
     #[error("the keeper does not answer: see `harnessctl status`")]

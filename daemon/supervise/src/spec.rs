@@ -2,7 +2,7 @@
 
 use std::{fmt, path::PathBuf};
 
-use harness_model::{NewUnit, Timestamp, UnitId, UnitKind, UnitPolicy, UnitSettings};
+use harness_model::{NewUnit, SandboxRules, Timestamp, UnitId, UnitKind, UnitPolicy, UnitSettings};
 use serde::{Deserialize, Serialize};
 
 use crate::{StopSequence, TreeLimits};
@@ -29,6 +29,9 @@ pub struct UnitSpec {
     pub output: OutputFiles,
     /// What it reads from standard input; `None`: `/dev/null`.
     pub stdin: Option<String>,
+    /// What it may do with files and the network.
+    #[serde(default, skip_serializing_if = "SandboxRules::is_default")]
+    pub sandbox: SandboxRules,
 }
 
 /// Where the output of a unit goes. Both may be one file.
@@ -109,6 +112,7 @@ impl fmt::Debug for UnitSpec {
             .field("cwd", &self.cwd)
             .field("settings", &self.settings)
             .field("output", &self.output)
+            .field("sandbox", &self.sandbox)
             .finish_non_exhaustive()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use harness_model::{NewUnit, UnitId, UnitPolicy, UnitSettings};
+use harness_model::{NewUnit, SandboxRules, UnitId, UnitPolicy, UnitSettings};
 
 use crate::{OutputFiles, UnitSpec};
 
@@ -25,6 +25,7 @@ pub(crate) fn spec(unit: &NewUnit) -> UnitSpec {
                 max_bytes: 0,
             },
             stdin: None,
+            sandbox: SandboxRules::default(),
         }
     })
 }

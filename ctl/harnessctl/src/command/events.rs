@@ -70,6 +70,7 @@ fn summary(body: &EventBody) -> String {
             unit,
             stream,
             delta,
+            ..
         } => format!("{unit} {stream}: {delta}"),
         EventBody::ApprovalRequested(approval) => {
             let input = serde_json::Value::Object(approval.input.clone());

@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod approvals;
+pub(crate) mod call;
 pub(crate) mod calls;
 pub(crate) mod events;
 pub(crate) mod explain;
@@ -12,9 +13,11 @@ pub(crate) mod output;
 pub(crate) mod reload;
 pub(crate) mod restart;
 pub(crate) mod run;
+pub(crate) mod shell;
 pub(crate) mod signal;
 pub(crate) mod status;
 pub(crate) mod stop;
+pub(crate) mod tools;
 pub(crate) mod units;
 pub(crate) mod wait;
 pub(crate) mod wakes;
@@ -29,6 +32,7 @@ pub(crate) async fn execute(command: Command, context: &Context) -> Result<Exit>
     match command {
         Command::Status(arguments) => status::execute(arguments, context).await,
         Command::Run(arguments) => run::execute(arguments, context).await,
+        Command::Shell(arguments) => shell::execute(arguments, context).await,
         Command::List(arguments) => list::execute(arguments, context).await,
         Command::Output(arguments) => output::execute(arguments, context).await,
         Command::Wait(arguments) => wait::execute(arguments, context).await,
@@ -38,6 +42,8 @@ pub(crate) async fn execute(command: Command, context: &Context) -> Result<Exit>
         Command::Wakes(arguments) => wakes::execute(arguments, context).await,
         Command::Events(arguments) => events::execute(arguments, context).await,
         Command::Units(arguments) => units::execute(arguments, context).await,
+        Command::Tools(arguments) => tools::execute(arguments, context).await,
+        Command::Call(arguments) => call::execute(arguments, context).await,
         Command::Calls(arguments) => calls::execute(arguments, context).await,
         Command::Approvals(arguments) => approvals::execute(arguments, context).await,
         Command::Approve(arguments) => answer::approve(arguments, context).await,

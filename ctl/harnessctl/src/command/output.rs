@@ -110,7 +110,7 @@ impl Target<'_> {
     }
 }
 
-fn shown(text: &str, terminal: bool) -> String {
+pub(super) fn shown(text: &str, terminal: bool) -> String {
     if terminal {
         escape::lines(&text.replace("\r\n", "\n"))
     } else {
@@ -118,7 +118,7 @@ fn shown(text: &str, terminal: bool) -> String {
     }
 }
 
-fn put(target: &mut impl io::Write, text: &str) -> Result<()> {
+pub(super) fn put(target: &mut impl io::Write, text: &str) -> Result<()> {
     target.write_all(text.as_bytes())?;
     Ok(target.flush()?)
 }

@@ -135,7 +135,7 @@ fn settings(words: &[String]) -> Result<UnitSettings> {
     serde_json::from_value(Value::Object(keys)).map_err(|source| Error::UnitKeys { source })
 }
 
-fn script(words: &[String]) -> String {
+pub(super) fn script(words: &[String]) -> String {
     match words {
         [script] => script.clone(),
         words => words

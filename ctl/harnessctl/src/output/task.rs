@@ -72,6 +72,9 @@ pub(crate) fn describe(status: &TaskStatus, context: &Context) -> String {
     if let Some(note) = &status.note {
         text.field("note", note);
     }
+    if let Some(rules) = &status.containment {
+        text.field("sandbox", rules);
+    }
     stream(&mut text, "stdout", &status.stdout);
     stream(&mut text, "stderr", &status.stderr);
     text.into_text()

@@ -18,6 +18,7 @@ fn the_help_of_every_verb_is_the_committed_one() {
     for verb in [
         "status",
         "run",
+        "shell",
         "list",
         "output",
         "wait",
@@ -27,6 +28,8 @@ fn the_help_of_every_verb_is_the_committed_one() {
         "wakes",
         "events",
         "units",
+        "tools",
+        "call",
         "calls",
         "reload",
         "mcp",

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use harness_model::{
-    CallContext, ErrorCode, Outcome, OutputChunk, Refusal, Stream, TaskStatus, ToolOutput, UnitId,
-    UnitKind,
+    CallContext, ErrorCode, Outcome, OutputChunk, REDACTED, Refusal, Stream, TaskStatus,
+    ToolOutput, UnitId, UnitKind,
 };
 use harness_supervise::{Ending, UnitError, UnitHandle, UnitSpec, output};
 use serde_json::json;
@@ -82,6 +82,12 @@ impl Bash {
             .await?
             .filter(|stored| stored.unit.kind == UnitKind::Task);
         let stored = stored.ok_or_else(|| no_such_task(id))?;
+        if stored.unit.spec.contains(REDACTED) {
+            let message = format!(
+                "task {id} held a secret, which is not kept, so it cannot be run again from the record: make a new task"
+            );
+            return Err(Refusal::new(ErrorCode::ToolError, message));
+        }
         let handle = self
             .engine
             .start_again(stored)

@@ -14,5 +14,6 @@ mod status;
 
 pub use group::Bash;
 pub use render::{full, headline};
+pub(crate) use run::LONGEST_COMMAND;
 pub use settings::{BashSettings, EnvironmentOf};
 pub use status::task_status;

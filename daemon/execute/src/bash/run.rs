@@ -11,12 +11,13 @@ use harness_model::{
 use harness_supervise::{Ending, OutputFiles, StartError, UnitHandle, UnitSpec, Waiter};
 
 use super::{Bash, BashSettings, render, status};
+use crate::script;
 
 /// How long `run` waits when the call does not say, in seconds.
 const DEFAULT_WAIT: f64 = 3.0;
 
 /// One argument of a program may not be longer (`MAX_ARG_STRLEN` of the kernel, less its NUL).
-const LONGEST_COMMAND: usize = 131_071;
+pub(crate) const LONGEST_COMMAND: usize = 131_071;
 
 impl Bash {
     pub(super) async fn run(&self, input: RunInput, context: &CallContext) -> Outcome {
@@ -112,7 +113,7 @@ fn specify(settings: &BashSettings, input: RunInput) -> Result<UnitSpec, Refusal
     Ok(UnitSpec {
         kind: UnitKind::Task,
         name: input.name.filter(|name| !name.is_empty()),
-        argv: vec![settings.shell.clone(), "-c".to_owned(), input.cmd.clone()],
+        argv: script::argv(&settings.shell, &input.cmd),
         command: input.cmd,
         environment: (settings.environment)(&input.env),
         cwd: directory(&settings.workspace, input.cwd.as_deref())?,
@@ -123,6 +124,7 @@ fn specify(settings: &BashSettings, input: RunInput) -> Result<UnitSpec, Refusal
             max_bytes: settings.output_max,
         },
         stdin: None,
+        sandbox: settings.sandbox.clone(),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
 
-use harness_model::UnitSettings;
+use harness_model::{SandboxRules, UnitSettings};
 
 /// Makes a child's environment from what the call adds to it.
 pub type EnvironmentOf = dyn Fn(&BTreeMap<String, String>) -> Vec<(String, String)> + Send + Sync;
@@ -24,6 +24,8 @@ pub struct BashSettings {
     pub output_max: u64,
     /// The keys of a unit that hold where the call sets none.
     pub unit: UnitSettings,
+    /// What a task may do with files and the network.
+    pub sandbox: SandboxRules,
     /// The environment of a task.
     pub environment: Arc<EnvironmentOf>,
 }

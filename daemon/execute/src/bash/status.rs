@@ -3,12 +3,19 @@
 use std::{path::Path, time::SystemTime};
 
 use harness_model::{
-    ExitStatus, StoredUnit, StreamStatus, TaskState, TaskStatus, UnitId, UnitState,
+    ExitStatus, StoredUnit, StreamStatus, TaskState, TaskStatus, UnitId, UnitResult, UnitState,
 };
 use harness_supervise::{UnitHandle, UnitSpec, output};
 
 /// How much of each stream a status shows, in bytes.
 const TAIL: usize = 4096;
+
+/// How programs say that the kernel refused an access (`EACCES`, `EPERM`, `EXDEV`).
+const REFUSED: [&str; 3] = [
+    "Permission denied",
+    "Operation not permitted",
+    "cross-device link",
+];
 
 /// The status of a unit at rest.
 ///
@@ -16,14 +23,11 @@ const TAIL: usize = 4096;
 #[must_use]
 pub fn task_status(stored: &StoredUnit) -> TaskStatus {
     let spec: Option<UnitSpec> = serde_json::from_str(&stored.unit.spec).ok();
-    let files = spec
-        .as_ref()
-        .map(|spec| (spec.output.stdout.as_path(), spec.output.stderr.as_path()));
     build(
         &stored.unit.id,
         stored.unit.name.clone(),
         stored.unit.command.clone(),
-        files,
+        spec.as_ref(),
         &stored.state,
     )
 }
@@ -31,12 +35,11 @@ pub fn task_status(stored: &StoredUnit) -> TaskStatus {
 /// The status of a unit that the engine holds.
 pub(super) fn live_status(handle: &UnitHandle) -> TaskStatus {
     let spec = handle.spec();
-    let files = Some((spec.output.stdout.as_path(), spec.output.stderr.as_path()));
     build(
         handle.id(),
         spec.name.clone(),
         spec.command.clone(),
-        files,
+        Some(spec),
         &handle.state(),
     )
 }
@@ -45,7 +48,7 @@ fn build(
     id: &UnitId,
     name: Option<String>,
     cmd: String,
-    files: Option<(&Path, &Path)>,
+    spec: Option<&UnitSpec>,
     state: &UnitState,
 ) -> TaskStatus {
     let ended = state.is_final();
@@ -55,6 +58,10 @@ fn build(
         Some(ExitStatus::Signaled { signal, .. }) => (None, Some(signal)),
         None => (None, None),
     };
+    let stdout = stream(spec.map(|spec| spec.output.stdout.as_path()), ended);
+    let stderr = stream(spec.map(|spec| spec.output.stderr.as_path()), ended);
+    let refused = ended && state.result != UnitResult::Success
+        || REFUSED.iter().any(|text| stderr.tail.contains(text));
     TaskStatus {
         id: id.clone(),
         name,
@@ -68,12 +75,15 @@ fn build(
         restarts: state.restarts,
         duration_secs: duration(state),
         started_at: state.started_at,
-        stdout: stream(files.map(|(stdout, _)| stdout), ended),
-        stderr: stream(files.map(|(_, stderr)| stderr), ended),
+        stdout,
+        stderr,
         usage: exit.map(|exit| exit.usage),
         left_over: exit.map(|exit| exit.left_over).filter(|count| *count > 0),
         survivors: exit.map(|exit| exit.survivors.clone()).unwrap_or_default(),
         note: state.note.clone(),
+        containment: spec
+            .filter(|_| refused)
+            .and_then(|spec| spec.sandbox.containment()),
     }
 }
 

@@ -51,7 +51,8 @@ impl Approvals {
         patience: Patience,
     ) -> Result<(), Refusal> {
         let now = Timestamp::from(SystemTime::now());
-        let question = question(call, evaluation, cwd, context, now, patience);
+        let mut question = question(call, evaluation, cwd, context, now, patience);
+        self.redactor.question(&mut question);
         let asked = self.record.approval_ask(question, now).await;
         let asked = asked.map_err(|error| crate::wakes::unavailable(&error))?;
         let approval = match asked {

@@ -19,12 +19,15 @@ use harness_publish::Bus;
 use harness_record::Record;
 use tokio::sync::watch;
 
+use crate::redact::Redactor;
+
 pub(crate) use hold::{Admission, Patience};
 
 /// The approvals of the harness.
 pub(crate) struct Approvals {
     record: Record,
     bus: Bus,
+    redactor: Redactor,
     grants: RwLock<Arc<Grants>>,
     /// Calls that are held, by the question they wait for.
     held: Mutex<HashMap<ApprovalId, watch::Sender<ApprovalState>>>,
@@ -34,11 +37,16 @@ pub(crate) struct Approvals {
 
 impl Approvals {
     /// Reads the answers for good from the record.
-    pub(crate) async fn open(record: Record, bus: Bus) -> Result<Arc<Self>, harness_record::Error> {
+    pub(crate) async fn open(
+        record: Record,
+        bus: Bus,
+        redactor: Redactor,
+    ) -> Result<Arc<Self>, harness_record::Error> {
         let approvals = Self {
             grants: RwLock::new(Arc::new(Grants::of(record.standing().await?))),
             record,
             bus,
+            redactor,
             held: Mutex::default(),
             asked: watch::Sender::new(()),
         };

@@ -190,11 +190,33 @@ impl ChildEnvironment {
         all.into_iter().collect()
     }
 
+    /// A variable that every child gets.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.base.get(name).map(String::as_str)
+    }
+
     /// The `PATH` that programs are looked up in.
     #[must_use]
     pub fn path(&self) -> &str {
         self.base.get("PATH").map_or(DEFAULT_PATH, String::as_str)
     }
+}
+
+/// The daemon's own variables that `exclude` withholds from children, whatever `inherit` says.
+pub(crate) fn excluded<'a>(
+    daemon: &'a VariableMap,
+    config: &Environment,
+) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
+    let globs: Vec<GlobMatcher> = config
+        .exclude
+        .iter()
+        .filter_map(|glob| matcher(glob).ok())
+        .collect();
+    daemon
+        .iter()
+        .filter(move |(name, _)| globs.iter().any(|glob| glob.is_match(name)))
+        .map(|(name, value)| (name.as_str(), value.as_str()))
 }
 
 /// A glob over variable names; upper and lower case are the same, `/` is a letter like any other.

@@ -5,6 +5,8 @@ use std::{
     sync::Arc,
 };
 
+use harness_model::SandboxRules;
+
 use super::{
     check::{Tokens, check},
     diagnostic::{Diagnostic, Diagnostics, Source, Span},
@@ -27,6 +29,8 @@ pub struct Loaded {
     pub workspace: PathBuf,
     /// The shell of tasks as an absolute path.
     pub shell: PathBuf,
+    /// `[sandbox]` with its paths in full.
+    pub sandbox: SandboxRules,
     /// The tokens of the TCP fronts.
     pub tokens: Tokens,
     /// The uids of `[control] admins`.
@@ -75,6 +79,7 @@ impl Config {
             config,
             workspace: findings.workspace,
             shell: findings.shell,
+            sandbox: findings.sandbox,
             tokens: findings.tokens,
             admins: findings.admins,
             files: sources.iter().map(|source| source.path.clone()).collect(),

@@ -21,6 +21,7 @@ mod path;
 mod places;
 mod read;
 mod read_error;
+mod rule;
 pub mod schema;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,7 @@ mod token;
 pub use changes::{Changes, Part};
 pub use check::{BUILT_IN_GROUPS, BuiltInGroup, Tokens};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity, Source, Span};
+pub(crate) use environment::excluded;
 pub use environment::{
     ChildEnvironment, ChildUser, DEFAULT_PATH, VariableMap, is_valid, is_withheld, of_process,
 };
@@ -40,5 +42,6 @@ pub(crate) use nearest::hint;
 pub use nearest::nearest;
 pub use not_yet::GROUPS_NOT_YET;
 pub use places::{AgentName, Mode, Places, PlacesRequest, SOCKET_PATH_MAX, Variables};
+pub use rule::ShellLimits;
 pub use schema::Config;
 pub use token::{Token, TokenError, UnfitToken};

@@ -7,7 +7,7 @@ use super::{
 };
 
 /// Keys and tables without effect. A line goes when its feature comes.
-const KEYS: [&[&str]; 12] = [
+const KEYS: [&[&str]; 11] = [
     &["manage_scripts"],
     &["tools_in_shell"],
     &["limits", "script_calls"],
@@ -15,7 +15,6 @@ const KEYS: [&[&str]; 12] = [
     &["approval", "rate_unlabeled"],
     &["approval", "rater"],
     &["approval", "keep_visible"],
-    &["sandbox"],
     &["mcp"],
     &["plugin"],
     &["hook"],
@@ -23,7 +22,7 @@ const KEYS: [&[&str]; 12] = [
 ];
 
 /// Built-in tool groups that are not there.
-pub const GROUPS_NOT_YET: [&str; 2] = ["shell", "scripts"];
+pub const GROUPS_NOT_YET: [&str; 1] = ["scripts"];
 
 /// A warning for each key that is set and has no effect in this version.
 pub(super) fn not_yet(tree: &Node) -> Diagnostics {

@@ -52,6 +52,7 @@ pub(super) async fn run(started: Started, notifier: Notifier) -> Result<(), Fata
         harness,
         sockets,
         turn,
+        trace,
         lock,
     } = started;
     let mut signals = Signals::new()?;
@@ -77,6 +78,7 @@ pub(super) async fn run(started: Started, notifier: Notifier) -> Result<(), Fata
     background.shutdown().await;
     shutdown.cancel();
     drain(serving).await;
+    trace.finish().await;
     if let Err(error) = harness.record().flush().await {
         tracing::error!(%error, "the last lines of the record were not written");
     }
@@ -116,6 +118,7 @@ async fn wait(
                     tracing::error!("{error}");
                     harness.set_reload_error(Some(error.to_string()));
                 }
+                notifier.status(&harness.status_line());
             }
             Ok(()) = keeper.changed() => notifier.status(&harness.status_line()),
             () = watchdog.due() => {

@@ -14,6 +14,7 @@ use crate::{
     keeper::{self, KeeperOptions, KeeperStart},
     recover::recover,
     systemd::Activated,
+    trace::Trace,
 };
 
 /// A daemon that is about to serve.
@@ -22,6 +23,8 @@ pub(super) struct Started {
     pub(super) sockets: Sockets,
     /// A turn that was found alive.
     pub(super) turn: Option<UnitHandle>,
+    /// Writes the trace, where one is wanted.
+    pub(super) trace: Trace,
     /// Held as long as the daemon lives.
     pub(super) lock: StateLock,
 }
@@ -47,6 +50,7 @@ pub(super) async fn start(arguments: &Arguments, activated: Activated) -> Result
     let record = Record::open(&places.database())?;
     let (keeper, adopted) = keeper::connect(keeper_options(&places)).await?;
     let harness = Harness::new(places, loaded, variables, record, keeper.clone()).await?;
+    let trace = Trace::start(&harness);
     let spawner: Arc<dyn Spawner> = Arc::new(keeper);
     let found = recover(harness.record(), harness.engine(), &spawner, adopted).await?;
     let sockets = Sockets::bind(&harness, activated)?;
@@ -57,6 +61,7 @@ pub(super) async fn start(arguments: &Arguments, activated: Activated) -> Result
         harness,
         sockets,
         turn,
+        trace,
         lock,
     })
 }

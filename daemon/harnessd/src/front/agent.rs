@@ -161,6 +161,7 @@ impl Backend for Agent {
 
     fn session_closed(&self, session: &SessionId) {
         self.harness.sessions().closed(session);
+        self.harness.repetition().forget(session);
     }
 
     fn notices(&self) -> broadcast::Receiver<Notice> {

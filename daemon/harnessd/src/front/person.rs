@@ -3,10 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use futures_util::{StreamExt as _, future::BoxFuture, stream};
+use harness_mcp::View;
 use harness_model::{
     Answer, Approval, ApprovalId, CallContext, CallQuery, CallRecord, CallRequest, ErrorCode,
     Explanation, HarnessStatus, Invocation, Outcome, OutputChunk, Page, Refusal, Standing,
-    StoredUnit, Stream, TaskQuery, TaskStatus, UnitId, UnitQuery, UnitStatus, Wake, WakeId,
+    StoredUnit, Stream, TaskQuery, TaskStatus, Tool, UnitId, UnitQuery, UnitStatus, Wake, WakeId,
 };
 use harness_supervise::output::Follow;
 use serde_json::{Map, Value};
@@ -57,6 +58,25 @@ impl Control for Person {
 
     fn call(&self, request: CallRequest, context: CallContext) -> BoxFuture<'_, Outcome> {
         Box::pin(self.harness.call(request, context))
+    }
+
+    fn tools(&self) -> Reply<'_, Vec<Tool>> {
+        let policy = &self.harness.in_force().policy;
+        let exposed = self.harness.catalogue().exposed(&View::All, policy);
+        let tools = exposed.map(|tools| tools.iter().map(|one| Tool::clone(&one.tool)).collect());
+        Box::pin(std::future::ready(tools))
+    }
+
+    fn tool(&self, name: String) -> Reply<'_, Tool> {
+        let request = CallRequest {
+            group: None,
+            tool: name,
+            input: serde_json::Map::new(),
+        };
+        let entry = self.harness.catalogue().resolve(&request);
+        Box::pin(std::future::ready(
+            entry.map(|entry| Tool::clone(&entry.tool)),
+        ))
     }
 
     fn task(&self, id: UnitId, wait: Duration) -> Reply<'_, TaskStatus> {

@@ -44,7 +44,7 @@ pub(super) fn spawn(request: SpawnRequest) -> Result<(protocol::Spawn, Vec<Owned
             oom_group: request.limits.oom_group,
         },
         on_exit: sequence(&request.on_exit),
-        sandbox: confined(request.kind).then(protocol::Sandbox::default),
+        sandbox: confined(request.kind).then_some(request.sandbox),
     };
     Ok((spawn, fds))
 }
@@ -81,6 +81,7 @@ pub(super) fn error(failure: protocol::Failure) -> SpawnError {
             error,
             retryable,
         },
+        Failure::Sandbox { missing } => SpawnError::Sandbox { missing },
         other @ (Failure::Unsupported { .. }
         | Failure::Invalid { .. }
         | Failure::Version { .. }

@@ -30,6 +30,8 @@ pub struct KeeperState {
     pub status: KeeperStatus,
     /// Every protection, and whether it holds; kept while the keeper is away.
     pub enforcement: Vec<Enforcement>,
+    /// What it can do beside the plain protocol.
+    pub features: Vec<String>,
 }
 
 /// The daemon's ends of a child's pipes; `None` where the child has something else.
@@ -226,6 +228,7 @@ impl Shared {
                 protocol: Some(welcome.protocol),
             },
             enforcement: welcome.enforcement.clone(),
+            features: welcome.features.clone(),
         });
     }
 
@@ -282,12 +285,34 @@ impl Shared {
         }
     }
 
+    /// What a keeper that an older daemon has left running does not enforce of a sandbox.
+    fn ignored(&self, spawn: &protocol::Spawn) -> Result<Option<String>, SpawnError> {
+        let knows = |name: &str| {
+            self.state
+                .borrow()
+                .features
+                .iter()
+                .any(|other| other == name)
+        };
+        let rules = spawn.sandbox.as_ref().filter(|rules| !rules.is_default());
+        let Some(rules) = rules.filter(|_| !knows(protocol::FEATURE_SANDBOX)) else {
+            return Ok(None);
+        };
+        let text = "[sandbox] is not enforced: the keeper is older than the daemon; restart it when no task runs";
+        if rules.required {
+            let missing = vec![text.to_owned()];
+            return Err(SpawnError::Sandbox { missing });
+        }
+        Ok(Some(text.to_owned()))
+    }
+
     async fn spawn(
         &self,
         spawn: protocol::Spawn,
         fds: Vec<OwnedFd>,
     ) -> Result<(Spawned, Vec<OwnedFd>), SpawnError> {
         self.await_connection().await;
+        let ignored = self.ignored(&spawn)?;
         let invocation = spawn.invocation.clone();
         let (expected, events) = self
             .routes()
@@ -306,11 +331,12 @@ impl Shared {
                 Reply::Spawned {
                     pid,
                     started_at,
-                    not_enforced,
+                    mut not_enforced,
                 },
                 fds,
             )) => {
                 asker.settle();
+                not_enforced.extend(ignored);
                 let spawned = Spawned {
                     pid,
                     started_at,

@@ -114,6 +114,9 @@ impl Run {
     }
 
     fn catch_up(&mut self, listed: &ListedUnit) {
+        if listed.oom_killed {
+            self.tell(ProcessEvent::OomKilled);
+        }
         if let Some(exit) = &listed.main_exited {
             self.tell(ProcessEvent::MainExited(exit.clone()));
         }
@@ -201,6 +204,7 @@ impl Routes {
         let (invocation, event) = match event {
             Event::MainExited { invocation, exit } => (invocation, ProcessEvent::MainExited(exit)),
             Event::FinalKill { invocation } => (invocation, ProcessEvent::FinalKill),
+            Event::OomKilled { invocation } => (invocation, ProcessEvent::OomKilled),
             Event::Ended { invocation, exit } => (invocation, ProcessEvent::Ended(exit)),
             Event::Replaced { .. } => return None,
         };

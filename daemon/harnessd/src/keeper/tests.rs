@@ -116,6 +116,7 @@ fn request(script: &str) -> SpawnRequest {
         stderr: Stdio::Null,
         limits: TreeLimits::default(),
         on_exit: stop(),
+        sandbox: harness_model::SandboxRules::default(),
     }
 }
 

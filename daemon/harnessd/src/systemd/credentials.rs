@@ -59,4 +59,20 @@ impl Credentials {
         text.truncate(length);
         Ok(text)
     }
+
+    /// Every credential that is text, with its name.
+    #[must_use]
+    pub fn all(&self) -> Vec<(String, String)> {
+        let entries = self
+            .directory
+            .as_ref()
+            .and_then(|path| path.read_dir().ok());
+        let names = entries
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        names
+            .filter_map(|name| self.read(&name).ok().map(|text| (name, text)))
+            .collect()
+    }
 }

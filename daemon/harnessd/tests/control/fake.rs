@@ -11,7 +11,7 @@ use harness_model::{
     Answer, Approval, ApprovalId, CallContext, CallQuery, CallRecord, CallRequest, CallState,
     ErrorCode, Event, EventBody, Explanation, Front, HarnessStatus, Invocation, KeeperStatus,
     Outcome, OutputChunk, Page, Refusal, Scope, Standing, Stream, TaskCounts, TaskQuery, TaskState,
-    TaskStatus, Timestamp, ToolOutput, UnitId, UnitKind, UnitQuery, UnitSettings, UnitState,
+    TaskStatus, Timestamp, Tool, ToolOutput, UnitId, UnitKind, UnitQuery, UnitSettings, UnitState,
     UnitStatus, Wake, WakeId,
 };
 use harnessd::front::{
@@ -130,10 +130,15 @@ impl Control for FakeControl {
         request: CallRequest,
         context: CallContext,
     ) -> futures_util::future::BoxFuture<'_, Outcome> {
-        assert_eq!(
-            (request.group.as_deref(), context.front),
-            (Some("bash"), Front::Http)
-        );
+        assert_eq!(context.front, Front::Http);
+        if request.group.is_none() {
+            assert_eq!(
+                context.call.map(|id| id.to_string()),
+                Some("abcdefabcdef".into())
+            );
+        } else {
+            assert_eq!(request.group.as_deref(), Some("bash"));
+        }
         self.note(Asked::Call(request.tool, request.input.into(), context.uid));
         let outcome = self.outcome.lock().unwrap().take();
         let started = || {
@@ -143,6 +148,17 @@ impl Control for FakeControl {
             ))
         };
         async move { outcome.unwrap_or_else(started) }.boxed()
+    }
+
+    fn tools(&self) -> Reply<'_, Vec<Tool>> {
+        ready(vec![tool()])
+    }
+
+    fn tool(&self, name: String) -> Reply<'_, Tool> {
+        if name != "run" && name != "bash__run" {
+            return async { Err(Refusal::new(ErrorCode::UnknownCommand, "no such tool")) }.boxed();
+        }
+        ready(tool())
     }
 
     fn task(&self, id: UnitId, wait: Duration) -> Reply<'_, TaskStatus> {
@@ -291,6 +307,19 @@ impl Control for FakeControl {
             ))
         }
         .boxed()
+    }
+}
+
+fn tool() -> Tool {
+    Tool {
+        group: "bash".into(),
+        name: "run".into(),
+        title: None,
+        description: "Run it.".into(),
+        input_schema: json!({"type": "object"}),
+        output_schema: None,
+        annotations: harness_model::Annotations::default(),
+        direct: true,
     }
 }
 

@@ -2,9 +2,11 @@
 
 mod controllers;
 mod hierarchy;
+mod memory;
 mod mount;
 mod unit;
 
 pub(crate) use controllers::Controllers;
 pub(crate) use hierarchy::Hierarchy;
+pub(crate) use memory::{MemoryWatch, kills_in};
 pub(crate) use unit::{UnitCgroup, not_enforced};

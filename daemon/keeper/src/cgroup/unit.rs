@@ -7,6 +7,7 @@ use std::{
         fd::{AsFd, OwnedFd},
         unix::fs::FileExt,
     },
+    path::PathBuf,
 };
 
 use harness_keeper::protocol::Limits;
@@ -15,7 +16,7 @@ use rustix::{
     io::Errno,
 };
 
-use super::Hierarchy;
+use super::{Hierarchy, memory};
 
 /// The period that `cpu.max` counts in, in microseconds: the kernel's default.
 const CPU_PERIOD: u64 = 100_000;
@@ -138,20 +139,18 @@ impl UnitCgroup {
 
     /// Whether the kernel killed something in it for want of memory.
     pub(crate) fn oom_killed(&self, hierarchy: &Hierarchy) -> bool {
-        let mut text = String::new();
-        let read = self
-            .open(hierarchy, "memory.events", OFlags::RDONLY)
-            .is_ok_and(|file| File::from(file).read_to_string(&mut text).is_ok());
-        read && text.lines().any(|line| {
-            line.strip_prefix("oom_kill ")
-                .is_some_and(|count| count.trim() != "0")
-        })
+        memory::kills_in(&self.directory(hierarchy)) > 0
+    }
+
+    /// Its directory.
+    pub(crate) fn directory(&self, hierarchy: &Hierarchy) -> PathBuf {
+        hierarchy.directory().join(&self.name)
     }
 
     /// Removes it, if nothing is left in it.
     pub(crate) fn remove(&self, hierarchy: &Hierarchy) -> bool {
         unlinkat(hierarchy.units(), &self.name, AtFlags::REMOVEDIR).is_ok()
-            || super::hierarchy::remove_tree(&hierarchy.directory().join(&self.name)).is_ok()
+            || super::hierarchy::remove_tree(&self.directory(hierarchy)).is_ok()
     }
 
     /// The name of its directory.

@@ -21,9 +21,11 @@ pub use error::FrameError;
 pub use frame::{Decoder, FRAME_MAX, encode};
 pub use outbox::Outbox;
 pub use reply::{Event, Failure, ListedUnit, Message, Reply, ReplyFrame, Welcome};
-pub use request::{Hello, Limits, Request, RequestFrame, Sandbox, Spawn, Stdio, StopSequence};
+pub use request::{Hello, Limits, Request, RequestFrame, Spawn, Stdio, StopSequence};
 pub use transport::{FDS_MAX, Received, receive, send};
-pub use version::{FEATURES, PROTOCOL_MAX, PROTOCOL_MIN, negotiate};
+pub use version::{
+    FEATURE_OOM_EVENT, FEATURE_SANDBOX, FEATURES, PROTOCOL_MAX, PROTOCOL_MIN, negotiate,
+};
 
 /// The file name of the socket in the runtime directory.
 pub const SOCKET_NAME: &str = "keeper.sock";

@@ -104,6 +104,9 @@ pub struct ListedUnit {
     /// How the main process ended, if it has.
     #[serde(default)]
     pub main_exited: Option<ExitReport>,
+    /// The kernel killed a process of the tree for want of memory while the main process was there.
+    #[serde(default)]
+    pub oom_killed: bool,
     /// The last signal of a stop was sent.
     #[serde(default)]
     pub final_kill: bool,
@@ -128,6 +131,13 @@ pub enum Event {
     },
     /// The last signal of a stop was sent.
     FinalKill {
+        /// The run.
+        invocation: InvocationId,
+    },
+    /// The kernel killed a process of the tree for want of memory while the main process was there.
+    ///
+    /// Only for a daemon that has named the feature `oom-event`.
+    OomKilled {
         /// The run.
         invocation: InvocationId,
     },
@@ -196,6 +206,12 @@ pub enum Failure {
         error: String,
         /// Whether later can help (`EAGAIN`, `ENOMEM`, `EMFILE`).
         retryable: bool,
+    },
+    /// The sandbox is required, and cannot be had. The keeper names it only to who asks for a sandbox.
+    #[error("the sandbox is required, and not all of it is enforced here: {}", missing.join("; "))]
+    Sandbox {
+        /// What is not enforced, each in words for a person.
+        missing: Vec<String>,
     },
     /// The keeper has a run with this id already.
     #[error("the run {invocation} was started already")]

@@ -1,6 +1,6 @@
 //! What the daemon asks for.
 
-use harness_model::{InvocationId, KillMode, Signal, UnitId};
+use harness_model::{InvocationId, KillMode, SandboxRules, Signal, UnitId};
 use serde::{Deserialize, Serialize};
 
 /// One request as it stands on the wire.
@@ -107,9 +107,11 @@ pub struct Spawn {
     pub limits: Limits,
     /// How the rest of the tree is ended once the main process has ended.
     pub on_exit: StopSequence,
-    /// The Landlock domain it lives in; none: it is not confined.
+    /// The Landlock domain it lives in, in which nothing can signal, trace or read the memory of anything
+    /// outside, and its rules; none: it is not confined. A keeper that does not name the feature
+    /// `sandbox` in its welcome knows the domain, and no rules.
     #[serde(default)]
-    pub sandbox: Option<Sandbox>,
+    pub sandbox: Option<SandboxRules>,
 }
 
 /// What a child gets as a standard stream.
@@ -154,10 +156,3 @@ pub struct StopSequence {
     /// The last signal.
     pub final_kill_signal: Signal,
 }
-
-/// A Landlock domain: nothing in it can signal, trace or read the memory of anything outside.
-///
-/// File and network rules have their place here; a keeper that does not know a field ignores it and
-/// does not name the feature in its welcome.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Sandbox {}

@@ -26,6 +26,8 @@ pub(crate) enum Step {
     Directory,
     /// Entering the Landlock domain.
     Domain,
+    /// Filtering sockets.
+    Filter,
     /// Giving capabilities up.
     Capabilities,
     /// The limit of open files, or the score of the out-of-memory killer.
@@ -39,7 +41,7 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::None,
         Self::Clone,
         Self::Session,
@@ -47,6 +49,7 @@ impl Step {
         Self::Streams,
         Self::Directory,
         Self::Domain,
+        Self::Filter,
         Self::Capabilities,
         Self::Limits,
         Self::DeathSignal,
@@ -64,6 +67,7 @@ impl Step {
             Self::Streams => "dup2 of a standard stream",
             Self::Directory => "chdir",
             Self::Domain => "landlock_restrict_self",
+            Self::Filter => "prctl(PR_SET_SECCOMP)",
             Self::Capabilities => "capset",
             Self::Limits => "setrlimit",
             Self::DeathSignal => "prctl(PR_SET_PDEATHSIG)",
@@ -93,9 +97,11 @@ pub(crate) struct Plan {
     pub(crate) environment: *const *const c_char,
     /// Standard input, output and error; each above 2.
     pub(crate) streams: [c_int; 3],
-    /// The Landlock ruleset, or -1.
-    pub(crate) ruleset: c_int,
-    /// Landlock asks an unprivileged process for it.
+    /// The Landlock rulesets, or -1.
+    pub(crate) rulesets: [c_int; 2],
+    /// The seccomp(2) filter, or null.
+    pub(crate) filter: *const libc::sock_fprog,
+    /// Landlock and seccomp ask an unprivileged process for it.
     pub(crate) no_new_privileges: bool,
     /// Capabilities to give up, when the keeper has any.
     pub(crate) credentials: Option<Credentials>,
@@ -119,7 +125,8 @@ impl Plan {
             arguments: prepared.arguments(),
             environment: prepared.environment(),
             streams,
-            ruleset: -1,
+            rulesets: [-1; 2],
+            filter: std::ptr::null(),
             no_new_privileges: false,
             credentials: None,
             subreaper: false,
@@ -196,17 +203,9 @@ unsafe fn become_program(plan: &Plan) -> Step {
         if let Some(limit) = &plan.open_files {
             step!(Limits, libc::setrlimit(libc::RLIMIT_NOFILE, limit));
         }
-        if plan.no_new_privileges {
-            step!(Domain, libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-        }
-        if plan.ruleset >= 0 {
-            step!(
-                Domain,
-                libc::syscall(libc::SYS_landlock_restrict_self, plan.ruleset, 0)
-            );
-        }
-        if let Some(credentials) = &plan.credentials {
-            step!(Capabilities, give_up(credentials));
+        let confined = confine(plan);
+        if confined != Step::None {
+            return confined;
         }
         // After the credentials, whose change would clear it.
         step!(
@@ -226,6 +225,37 @@ unsafe fn become_program(plan: &Plan) -> Step {
         libc::execve(plan.program, plan.arguments, plan.environment);
         Step::Execute
     }
+}
+
+/// Returns the step that failed, or none.
+#[expect(unsafe_code, reason = "this is the child between clone and execve")]
+unsafe fn confine(plan: &Plan) -> Step {
+    // SAFETY: the caller's promise; the filter points to a program that lives as long as the plan.
+    unsafe {
+        if plan.no_new_privileges {
+            step!(Domain, libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+        }
+        for ruleset in plan.rulesets.into_iter().filter(|ruleset| *ruleset >= 0) {
+            step!(
+                Domain,
+                libc::syscall(libc::SYS_landlock_restrict_self, ruleset, 0)
+            );
+        }
+        if !plan.filter.is_null() {
+            step!(
+                Filter,
+                libc::prctl(
+                    libc::PR_SET_SECCOMP,
+                    c_long::from(libc::SECCOMP_MODE_FILTER),
+                    plan.filter
+                )
+            );
+        }
+        if let Some(credentials) = &plan.credentials {
+            step!(Capabilities, give_up(credentials));
+        }
+    }
+    Step::None
 }
 
 #[expect(

@@ -9,6 +9,7 @@ mod isolation;
 #[cfg(test)]
 mod life;
 #[cfg(test)]
+mod sandbox;
 mod spawn;
 #[cfg(test)]
 mod stop;

@@ -15,9 +15,9 @@ use std::{
 
 use harness_keeper::protocol::{
     Decoder, Event, Failure, Hello, Limits, Message, PROTOCOL_MAX, PROTOCOL_MIN, Reply, Request,
-    RequestFrame, Sandbox, Spawn, Stdio, StopSequence, Welcome, encode, send,
+    RequestFrame, Spawn, Stdio, StopSequence, Welcome, encode, send,
 };
-use harness_model::{ExitReport, InvocationId, KillMode, Signal, UnitId};
+use harness_model::{ExitReport, InvocationId, KillMode, SandboxRules, Signal, UnitId};
 use rustix::{
     event::{PollFd, PollFlags, poll},
     fs::inotify,
@@ -370,7 +370,7 @@ pub(crate) fn request(argv: &[&str]) -> Spawn {
         keep_pipes: false,
         limits: Limits::default(),
         on_exit: sequence(std::time::Duration::from_millis(200)),
-        sandbox: Some(Sandbox::default()),
+        sandbox: Some(SandboxRules::default()),
     }
 }
 

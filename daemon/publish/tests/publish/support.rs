@@ -2,7 +2,8 @@
 
 use futures_util::FutureExt;
 use harness_model::{
-    ActiveState, Event, EventBody, Stream, SubState, UnitChange, UnitId, UnitKind, UnitResult,
+    ActiveState, CallId, Event, EventBody, Stream, SubState, UnitChange, UnitId, UnitKind,
+    UnitResult,
 };
 use harness_publish::Subscription;
 
@@ -25,8 +26,10 @@ pub(crate) fn change(name: &str) -> EventBody {
 
 pub(crate) fn output(delta: &str) -> EventBody {
     EventBody::ShellOutput {
+        call: CallId::generate(),
         unit: unit("a"),
         stream: Stream::Stdout,
+        offset: 0,
         delta: delta.to_owned(),
     }
 }

@@ -144,6 +144,7 @@ impl Actor {
             stderr: Stdio::Fd(file(&spec.output.stderr)?),
             limits: tree_limits(policy),
             on_exit: stop_sequence(policy),
+            sandbox: spec.sandbox.clone(),
         };
         Ok((request, connection))
     }

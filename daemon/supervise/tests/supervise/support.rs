@@ -9,8 +9,8 @@ use std::{
 
 use futures_util::{FutureExt, future::BoxFuture};
 use harness_model::{
-    ExitReport, ExitStatus, InvocationId, NewUnit, Signal, StoredUnit, SubState, Timestamp,
-    Transition, UnitId, UnitKind, UnitSettings, Usage,
+    ExitReport, ExitStatus, InvocationId, NewUnit, SandboxRules, Signal, StoredUnit, SubState,
+    Timestamp, Transition, UnitId, UnitKind, UnitSettings, Usage,
 };
 use harness_supervise::{
     Engine, Journal, JournalError, OutputFiles, ProcessEvent, SpawnError, SpawnRequest, Spawned,
@@ -316,6 +316,7 @@ pub(crate) fn spec(directory: &Path, json: &str) -> UnitSpec {
             max_bytes: 1 << 20,
         },
         stdin: None,
+        sandbox: SandboxRules::default(),
     }
 }
 

@@ -20,7 +20,9 @@ pub struct BuiltInGroup {
 pub const BUILT_IN_GROUPS: [BuiltInGroup; 4] = [
     BuiltInGroup {
         name: "bash",
-        tools: &["run", "status", "list", "output", "stop", "signal"],
+        tools: &[
+            "run", "status", "list", "output", "stop", "restart", "signal",
+        ],
     },
     BuiltInGroup {
         name: "shell",

@@ -4,10 +4,13 @@ mod commands;
 mod fronts;
 mod groups;
 mod paths;
+mod sandbox;
 mod units;
 mod values;
 
 use std::path::PathBuf;
+
+use harness_model::SandboxRules;
 
 pub use fronts::Tokens;
 pub use groups::{BUILT_IN_GROUPS, BuiltInGroup};
@@ -27,6 +30,7 @@ use super::{
 pub(super) struct Findings {
     pub(super) workspace: PathBuf,
     pub(super) shell: PathBuf,
+    pub(super) sandbox: SandboxRules,
     pub(super) tokens: Tokens,
     pub(super) admins: Vec<u32>,
 }
@@ -48,8 +52,10 @@ pub(super) fn check(
         search_path: environment.path().to_owned(),
         problems: Diagnostics::new(),
     };
+    let workspace = checker.workspace(mode);
     let findings = Findings {
-        workspace: checker.workspace(mode),
+        sandbox: checker.sandbox(&workspace, &environment),
+        workspace,
         shell: checker.shell(),
         tokens: checker.fronts(),
         admins: checker.admins(),
@@ -58,7 +64,6 @@ pub(super) fn check(
     checker.units();
     checker.groups();
     checker.commands();
-    checker.paths();
     (findings, checker.problems)
 }
 

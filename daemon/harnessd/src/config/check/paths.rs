@@ -1,6 +1,6 @@
-//! The workspace, and paths of the sandbox.
+//! The workspace.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::Checker;
 use crate::config::{host::Look, path::steps, places::Mode};
@@ -41,21 +41,5 @@ impl Checker<'_> {
             }
         }
         directory
-    }
-
-    /// Paths of the sandbox are absolute or below `~`; they need not exist.
-    pub(super) fn paths(&mut self) {
-        let sandbox = &self.config.sandbox;
-        let lists = [("writable", &sandbox.writable), ("hidden", &sandbox.hidden)];
-        for (name, list) in lists {
-            for (index, given) in list.iter().enumerate() {
-                let rooted =
-                    Path::new(given).is_absolute() || given == "~" || given.starts_with("~/");
-                if !rooted {
-                    let key = steps!["sandbox", name, index];
-                    self.error(&key, "expected an absolute path, or one below ~");
-                }
-            }
-        }
     }
 }

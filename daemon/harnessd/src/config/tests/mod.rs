@@ -5,6 +5,7 @@ mod errors;
 mod files;
 mod places;
 mod references;
+mod sandbox;
 mod values;
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
@@ -33,6 +34,7 @@ impl Desk {
                 variables: BTreeMap::from([
                     ("HOME".to_owned(), root.display().to_string()),
                     ("PATH".to_owned(), root.join("bin").display().to_string()),
+                    ("TMPDIR".to_owned(), root.join("tmp").display().to_string()),
                 ]),
                 current_directory: root.join("work"),
                 program: None,

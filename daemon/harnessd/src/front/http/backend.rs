@@ -6,7 +6,7 @@ use futures_util::{future::BoxFuture, stream::BoxStream};
 use harness_model::{
     Answer, Approval, ApprovalId, CallContext, CallQuery, CallRecord, CallRequest, Event,
     Explanation, HarnessStatus, Invocation, Outcome, OutputChunk, Page, Refusal, Standing, Stream,
-    TaskQuery, TaskStatus, UnitId, UnitQuery, UnitStatus, Wake, WakeId,
+    TaskQuery, TaskStatus, Tool, UnitId, UnitQuery, UnitStatus, Wake, WakeId,
 };
 use serde_json::{Map, Value};
 
@@ -29,6 +29,12 @@ pub trait Control: Send + Sync + 'static {
 
     /// Calls a tool through the gate.
     fn call(&self, request: CallRequest, context: CallContext) -> BoxFuture<'_, Outcome>;
+
+    /// The tools of every group that is switched on.
+    fn tools(&self) -> Reply<'_, Vec<Tool>>;
+
+    /// One of them, by `GROUP__TOOL` or by a name that only one group has.
+    fn tool(&self, name: String) -> Reply<'_, Tool>;
 
     /// A task, after waiting at most `wait` for its end. A result that was waited for sends no wake.
     fn task(&self, id: UnitId, wait: Duration) -> Reply<'_, TaskStatus>;

@@ -19,6 +19,7 @@ mod server;
 mod sse;
 mod table;
 mod tasks;
+mod tools;
 mod units;
 mod unknown;
 mod wakes;

@@ -40,6 +40,7 @@ impl Caller {
             session: self.session.clone(),
             uid: self.uid,
             parent: None,
+            call: None,
             progress: None,
             delivery: Delivery::default(),
         }

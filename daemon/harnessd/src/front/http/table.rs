@@ -6,7 +6,7 @@ use super::{
     approvals, calls, events, harness,
     request::Api,
     route::{Operation, Route, get, post},
-    tasks, units, unknown, wakes,
+    tasks, tools, units, unknown, wakes,
 };
 
 const fn operation(id: &'static str, summary: &'static str) -> Operation {
@@ -19,6 +19,7 @@ pub(super) fn routes() -> Vec<Route> {
         of_harness(),
         of_tasks(),
         of_units(),
+        of_tools(),
         of_wakes(),
         of_approvals(),
         of_records(),
@@ -77,6 +78,17 @@ fn of_units() -> Vec<Route> {
             invocations,
             units::invocations,
         ),
+    ]
+}
+
+fn of_tools() -> Vec<Route> {
+    let list = operation("listTools", "The tools of every group that is switched on");
+    let show = operation("getTool", "A tool, with the schema of its input");
+    let call = operation("callTool", "Call a tool through the gate");
+    vec![
+        get("/v1/tools", list, tools::list),
+        get("/v1/tools/{name}", show, tools::show),
+        post("/v1/tools/{name}/call", call, tools::call),
     ]
 }
 

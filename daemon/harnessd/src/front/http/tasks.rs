@@ -140,7 +140,7 @@ fn bash(tool: &str, input: Map<String, Value>) -> CallRequest {
 }
 
 /// A tool that ran and failed is an error on this wire.
-fn succeeded(output: ToolOutput) -> Result<ToolOutput, Refusal> {
+pub(super) fn succeeded(output: ToolOutput) -> Result<ToolOutput, Refusal> {
     if !output.is_error {
         return Ok(output);
     }
