@@ -36,7 +36,7 @@ fn list(tools: &[Tool], context: &Context) -> String {
     for tool in tools {
         table.row(vec![
             (Tone::Plain, full_name(tool)),
-            (Tone::Plain, access(&tool.annotations)),
+            (Tone::Plain, access(tool.annotations)),
             (Tone::Plain, first_sentence(&tool.description)),
         ]);
     }
@@ -54,7 +54,7 @@ fn first_sentence(text: &str) -> String {
 }
 
 /// What the tool's author says of it, in words.
-fn access(annotations: &Annotations) -> String {
+fn access(annotations: Annotations) -> String {
     let mut words = Vec::new();
     match (annotations.read_only_hint, annotations.destructive_hint) {
         (Some(true), _) => words.push("read-only"),
@@ -80,7 +80,7 @@ fn describe(tool: &Tool) -> String {
     if let Some(title) = &tool.title {
         field("title", title);
     }
-    field("access", &access(&tool.annotations));
+    field("access", &access(tool.annotations));
     let _infallible = write!(text, "\n{}\n", tool.description);
     let parameters: Vec<_> = tool.input_schema["properties"]
         .as_object()
@@ -134,7 +134,7 @@ mod tests {
             (annotations(Some(false), Some(false), None), "changes"),
             (annotations(None, None, None), "-"),
         ] {
-            assert_eq!(access(&annotations), expected);
+            assert_eq!(access(annotations), expected);
         }
     }
 
