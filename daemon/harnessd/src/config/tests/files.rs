@@ -84,7 +84,6 @@ fn the_example_of_the_design_is_right_and_what_has_no_effect_is_said() {
     let warnings = loaded.warnings.to_string();
     for key in [
         "approval.rater",
-        "sandbox",
         "mcp",
         "hook",
         "limits.script_calls",
