@@ -90,6 +90,23 @@ pub enum Error {
 }
 
 impl Error {
+    /// Why connecting to `socket` failed.
+    #[must_use]
+    pub fn of_connecting(socket: PathBuf, source: io::Error) -> Self {
+        let kind = source.kind();
+        if kind == io::ErrorKind::NotFound {
+            Self::NotRunning {
+                tried: vec![socket],
+            }
+        } else if kind == io::ErrorKind::ConnectionRefused {
+            Self::Stale { socket }
+        } else if kind == io::ErrorKind::PermissionDenied {
+            Self::PermissionDenied { socket }
+        } else {
+            Self::Connect { socket, source }
+        }
+    }
+
     /// No harness could be reached at all: nothing was asked and nothing happened.
     #[must_use]
     pub fn is_unreachable(&self) -> bool {

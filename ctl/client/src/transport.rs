@@ -1,6 +1,6 @@
 //! One request on one connection.
 
-use std::{io, path::Path};
+use std::path::Path;
 
 use harness_model::Refusal;
 use http_body_util::{BodyExt as _, Full, Limited};
@@ -56,7 +56,7 @@ impl Ask {
 pub(crate) async fn open(socket: &Path, ask: &Ask) -> Result<Response<Incoming>> {
     let stream = UnixStream::connect(socket)
         .await
-        .map_err(|error| connect_error(socket, error))?;
+        .map_err(|error| Error::of_connecting(socket.to_owned(), error))?;
     let broken = |source| Error::Broken { source };
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
         .await
@@ -123,22 +123,6 @@ async fn read(ask: &Ask, response: Response<Incoming>) -> Result<Bytes> {
                 status,
             },
         }),
-    }
-}
-
-fn connect_error(socket: &Path, source: io::Error) -> Error {
-    let socket = socket.to_owned();
-    let kind = source.kind();
-    if kind == io::ErrorKind::NotFound {
-        Error::NotRunning {
-            tried: vec![socket],
-        }
-    } else if kind == io::ErrorKind::ConnectionRefused {
-        Error::Stale { socket }
-    } else if kind == io::ErrorKind::PermissionDenied {
-        Error::PermissionDenied { socket }
-    } else {
-        Error::Connect { socket, source }
     }
 }
 

@@ -161,13 +161,7 @@ fn clean_value(value: &mut Value, needles: &[Needle]) -> bool {
                 true
             }
         },
-        Value::Array(items) => {
-            let mut found = false;
-            for item in items {
-                found |= clean_value(item, needles);
-            }
-            found
-        }
+        Value::Array(items) => clean_all(items.iter_mut(), needles),
         Value::Object(members) => {
             let names = members
                 .keys()
@@ -179,13 +173,18 @@ fn clean_value(value: &mut Value, needles: &[Needle]) -> bool {
                     .collect();
                 *members = renamed;
             }
-            let mut found = names;
-            for item in members.values_mut() {
-                found |= clean_value(item, needles);
-            }
-            found
+            clean_all(members.values_mut(), needles) || names
         }
     }
+}
+
+/// Each of them, whatever was found in those before it.
+fn clean_all<'a>(values: impl Iterator<Item = &'a mut Value>, needles: &[Needle]) -> bool {
+    let mut found = false;
+    for value in values {
+        found |= clean_value(value, needles);
+    }
+    found
 }
 
 #[cfg(test)]

@@ -150,36 +150,29 @@ mod tests {
 
     #[test]
     fn nested_calls_stand_under_the_one_they_were_made_from() {
-        let [top, other, inner, innermost, second, stray] = [
-            "aaaaaaaaaaaa",
-            "bbbbbbbbbbbb",
-            "cccccccccccc",
-            "dddddddddddd",
-            "eeeeeeeeeeee",
-            "ffffffffffff",
-        ];
+        let [first, second, inner, innermost, last, orphan] =
+            ["a", "b", "c", "d", "e", "f"].map(|letter| letter.repeat(12));
+        // In the order they were made, the newest first; the orphan was made from one that is not here.
         let page = [
-            call(stray, Some("000000000000")),
-            call(second, Some(top)),
-            call(innermost, Some(inner)),
-            call(inner, Some(top)),
-            call(other, None),
-            call(top, None),
+            call(&orphan, Some("000000000000")),
+            call(&last, Some(&first)),
+            call(&innermost, Some(&inner)),
+            call(&inner, Some(&first)),
+            call(&second, None),
+            call(&first, None),
         ];
         let shown: Vec<(usize, &str)> = timeline(&page)
             .iter()
             .map(|(depth, call)| (*depth, call.id.as_str()))
             .collect();
-        assert_eq!(
-            shown,
-            [
-                (0, top),
-                (1, inner),
-                (2, innermost),
-                (1, second),
-                (0, other),
-                (0, stray)
-            ]
-        );
+        let expected = [
+            (0, &first),
+            (1, &inner),
+            (2, &innermost),
+            (1, &last),
+            (0, &second),
+            (0, &orphan),
+        ];
+        assert_eq!(shown, expected.map(|(depth, id)| (depth, id.as_str())));
     }
 }

@@ -97,7 +97,6 @@ fn a_failure_with_one_task_does_not_spare_the_others() {
     let ended = call(&harness, &["stop", "bad", "abc"]);
     assert_eq!(ended.code, 1);
     assert!(ended.stdout.starts_with("abc: stopped"), "{}", ended.stdout);
-    // They are asked for at once.
     let mut lines = harness.lines();
     lines.sort();
     assert_eq!(

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use harness_model::{
-    CallContext, ErrorCode, Outcome, OutputChunk, REDACTED, Refusal, Stream, TaskStatus,
-    ToolOutput, UnitId, UnitKind,
+    CallContext, ErrorCode, Outcome, OutputChunk, REDACTED, Refusal, StoredUnit, Stream,
+    TaskStatus, ToolOutput, UnitId, UnitKind,
 };
 use harness_supervise::{Ending, UnitError, UnitHandle, UnitSpec, output};
 use serde_json::json;
@@ -30,7 +30,7 @@ impl Bash {
         wait: Duration,
     ) -> Result<(TaskStatus, Option<Ending>), Refusal> {
         let Some(handle) = self.live(id) else {
-            return Ok((self.stored(id).await?, None));
+            return Ok((status::task_status(&self.stored(id).await?), None));
         };
         let ending = if wait.is_zero() {
             None
@@ -55,7 +55,10 @@ impl Bash {
     /// No such task; the keeper does not answer.
     pub async fn stop_task(&self, id: &UnitId) -> Result<TaskStatus, Refusal> {
         let Some(handle) = self.live(id) else {
-            return self.stored(id).await;
+            return self
+                .stored(id)
+                .await
+                .map(|stored| status::task_status(&stored));
         };
         handle.stop().await.map_err(|error| refused(&error))?;
         Ok(status::live_status(&handle))
@@ -76,12 +79,7 @@ impl Bash {
             handle.restart().await.map_err(|error| refused(&error))?;
             return Ok(status::live_status(&handle));
         }
-        let stored = self
-            .store
-            .unit(id)
-            .await?
-            .filter(|stored| stored.unit.kind == UnitKind::Task);
-        let stored = stored.ok_or_else(|| no_such_task(id))?;
+        let stored = self.stored(id).await?;
         if stored.unit.spec.contains(REDACTED) {
             let message = format!(
                 "task {id} held a secret, which is not kept, so it cannot be run again from the record: make a new task"
@@ -104,7 +102,7 @@ impl Bash {
 
     pub(super) async fn signal(&self, input: input::Kill) -> Outcome {
         let Some(handle) = self.live(&input.id) else {
-            let status = self.stored(&input.id).await?;
+            let status = status::task_status(&self.stored(&input.id).await?);
             let message = format!(
                 "the task {} is at rest ({}): there is nothing to signal",
                 input.id, status.status
@@ -171,12 +169,7 @@ impl Bash {
         if let Some(handle) = self.live(id) {
             return Ok((handle.spec().clone(), handle.state().is_final()));
         }
-        let stored = self
-            .store
-            .unit(id)
-            .await?
-            .filter(|stored| stored.unit.kind == UnitKind::Task);
-        let stored = stored.ok_or_else(|| no_such_task(id))?;
+        let stored = self.stored(id).await?;
         let spec = serde_json::from_str(&stored.unit.spec).map_err(|error| {
             Refusal::new(
                 ErrorCode::Unavailable,
@@ -194,23 +187,15 @@ impl Bash {
             .filter(|handle| handle.spec().kind == UnitKind::Task)
     }
 
-    async fn stored(&self, id: &UnitId) -> Result<TaskStatus, Refusal> {
-        let stored = self
-            .store
-            .unit(id)
-            .await?
-            .filter(|stored| stored.unit.kind == UnitKind::Task);
-        stored
-            .map(|stored| status::task_status(&stored))
-            .ok_or_else(|| no_such_task(id))
+    /// The task at rest of that id.
+    async fn stored(&self, id: &UnitId) -> Result<StoredUnit, Refusal> {
+        let stored = self.store.unit(id).await?;
+        let task = stored.filter(|stored| stored.unit.kind == UnitKind::Task);
+        task.ok_or_else(|| {
+            let message = format!("there is no task {id}: `list` shows the ids");
+            Refusal::new(ErrorCode::UnknownCommand, message)
+        })
     }
-}
-
-fn no_such_task(id: &UnitId) -> Refusal {
-    Refusal::new(
-        ErrorCode::UnknownCommand,
-        format!("there is no task {id}: `list` shows the ids"),
-    )
 }
 
 pub(super) fn refused(error: &UnitError) -> Refusal {

@@ -35,16 +35,14 @@ fn question(digest: &str) -> Question {
 }
 
 async fn new(record: &Record, digest: &str) -> ApprovalId {
-    match record
+    let asked = record
         .approval_ask(question(digest), at(100))
         .await
-        .unwrap()
-    {
-        Asked::New(approval) => approval.id,
-        other @ (Asked::Granted(_) | Asked::Rejected(_) | Asked::Pending(_)) => {
-            panic!("{other:?}")
-        }
-    }
+        .unwrap();
+    let Asked::New(approval) = asked else {
+        panic!("{asked:?}")
+    };
+    approval.id
 }
 
 #[tokio::test]

@@ -59,57 +59,26 @@ async fn it_says_how_the_task_ended_and_never_that_a_killed_one_exited() {
         signal: Signal::KILL,
         core_dump: false,
     });
-    for (name, result, stopped, interrupted, exit, expected) in [
-        (
-            "t",
-            UnitResult::Timeout,
-            false,
-            false,
-            Some(killed.clone()),
-            TaskState::TimedOut,
-        ),
-        (
-            "s",
-            UnitResult::Success,
-            true,
-            false,
-            Some(killed.clone()),
-            TaskState::Stopped,
-        ),
-        (
-            "i",
-            UnitResult::Success,
-            false,
-            true,
-            None,
-            TaskState::Interrupted,
-        ),
-        (
-            "k",
-            UnitResult::Signal,
-            false,
-            false,
-            Some(killed.clone()),
-            TaskState::Done,
-        ),
-        (
-            "r",
-            UnitResult::Resources,
-            false,
-            false,
-            None,
-            TaskState::Done,
-        ),
+    for (expected, result, exit) in [
+        (TaskState::TimedOut, UnitResult::Timeout, Some(&killed)),
+        (TaskState::Stopped, UnitResult::Success, Some(&killed)),
+        (TaskState::Interrupted, UnitResult::Success, None),
+        (TaskState::Done, UnitResult::Signal, Some(&killed)),
+        (TaskState::Done, UnitResult::Timeout, Some(&killed)),
+        (TaskState::Done, UnitResult::Resources, None),
     ] {
-        let start = starting(name);
-        let created = record.unit_created(unit(name), start.clone()).await;
-        created.unwrap();
+        let name = format!("{}-{result}", expected.as_str().replace('_', "-"));
+        let start = starting(&name);
+        record
+            .unit_created(unit(&name), start.clone())
+            .await
+            .unwrap();
         let mut end = ended(&start, 1);
         end.state.result = result;
-        end.state.runtime_exceeded = result == UnitResult::Timeout;
-        end.state.stop_requested = stopped;
-        end.state.interrupted = interrupted;
-        end.state.exit = exit;
+        end.state.runtime_exceeded = expected == TaskState::TimedOut;
+        end.state.stop_requested = expected == TaskState::Stopped;
+        end.state.interrupted = expected == TaskState::Interrupted;
+        end.state.exit = exit.cloned();
         let wake = record.unit_changed(end).await.unwrap().unwrap();
         assert_eq!((wake.status, wake.exit_code), (expected, None), "{name}");
     }

@@ -1,9 +1,6 @@
 //! What the client is told when there is no harness.
 
-use std::{
-    io::{self, BufRead as _, Read as _, Write as _},
-    path::PathBuf,
-};
+use std::io::{self, BufRead as _, Read as _, Write as _};
 
 use harness_client::Error;
 use serde_json::{Value, json};
@@ -15,22 +12,6 @@ const MAX_LINE: u64 = 1 << 20;
 
 /// JSON-RPC's code for errors of a server's own making.
 const SERVER_ERROR: i32 = -32000;
-
-/// Why connecting to `socket` failed.
-pub(super) fn explain(socket: PathBuf, source: io::Error) -> Error {
-    let kind = source.kind();
-    if kind == io::ErrorKind::NotFound {
-        Error::NotRunning {
-            tried: vec![socket],
-        }
-    } else if kind == io::ErrorKind::ConnectionRefused {
-        Error::Stale { socket }
-    } else if kind == io::ErrorKind::PermissionDenied {
-        Error::PermissionDenied { socket }
-    } else {
-        Error::Connect { socket, source }
-    }
-}
 
 /// Answers the first request with the reason, so that it is in the client's own log.
 pub(super) fn answer(error: &Error) -> Exit {

@@ -90,6 +90,22 @@ fn the_example_of_the_design_is_right_and_what_has_no_effect_is_said() {
     }
 }
 
+#[test]
+fn the_example_of_the_readme_is_right_and_has_an_effect() {
+    let readme = include_str!("../../../../../README.md");
+    let (_, example) = readme.split_once("```toml\n").unwrap();
+    let (example, _) = example.split_once("```").unwrap();
+    let mut desk = Desk::new();
+    // Its token and client are of another machine.
+    desk.host.offline = true;
+    let workspace = desk.path("work").display().to_string();
+    let loaded = desk
+        .load(&example.replace("/srv/coder", &workspace))
+        .unwrap();
+    assert_eq!(loaded.warnings.to_string(), "");
+    assert_eq!(loaded.config.bash.max_tasks, 50);
+}
+
 /// Parts that a broken file is made of: the example with pieces cut out, doubled and replaced.
 fn broken() -> impl Strategy<Value = String> {
     let piece = (

@@ -11,7 +11,7 @@ use std::{
 };
 
 use clap::Args;
-use harness_client::{Selector, Socket, Surroundings};
+use harness_client::{Error, Selector, Socket, Surroundings};
 use serde_json::json;
 
 use crate::exit::Exit;
@@ -47,12 +47,14 @@ impl Arguments {
 pub(crate) fn execute(arguments: &Arguments, selector: &Selector) -> Exit {
     let connected = selector
         .find(Socket::Mcp, &Surroundings::current())
-        .and_then(|path| UnixStream::connect(&path).map_err(|source| absent::explain(path, source)))
+        .and_then(|path| {
+            UnixStream::connect(&path).map_err(|source| Error::of_connecting(path, source))
+        })
         .and_then(|stream| match arguments.narrowing() {
             None => Ok(stream),
             Some(line) => match (&stream).write_all(line.as_bytes()) {
                 Ok(()) => Ok(stream),
-                Err(source) => Err(absent::explain("mcp.sock".into(), source)),
+                Err(source) => Err(Error::of_connecting("mcp.sock".into(), source)),
             },
         });
     let stream = match connected {
