@@ -15,7 +15,8 @@ INTERFACE = "org.freedesktop.systemd1.Manager"
 
 connection = open_dbus_connection(bus="SYSTEM")
 manager = DBusAddress(PATH, bus_name=BUS, interface=INTERFACE)
-rule = MatchRule(type="signal", sender=BUS, interface=INTERFACE, member="JobRemoved", path=PATH)
+# No sender: signals carry the bus's own name of it.
+rule = MatchRule(type="signal", interface=INTERFACE, member="JobRemoved", path=PATH)
 Proxy(message_bus, connection).AddMatch(rule)
 connection.send_and_get_reply(new_method_call(manager, "Subscribe"))
 

@@ -1,11 +1,13 @@
 //! An MCP session over the standard streams of a server: our bridge, or a peer.
 
 use std::{
-    io::{BufRead, BufReader, Write},
+    io::{self, BufRead, BufReader, Write},
     path::PathBuf,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
+use harness_tests::harness::PATIENCE;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Value, json};
 
 use crate::error::PeerError;
@@ -66,11 +68,8 @@ impl Session {
     /// The next reply, whichever request it answers.
     pub(crate) fn reply(&mut self) -> Result<Value, PeerError> {
         loop {
-            self.line.clear();
-            if self.output.read_line(&mut self.line)? == 0 {
-                return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
-            }
-            let message: Value = serde_json::from_str(&self.line).map_err(std::io::Error::other)?;
+            read_line(&mut self.output, &mut self.line)?;
+            let message: Value = serde_json::from_str(&self.line).map_err(io::Error::other)?;
             // Notifications and the server's own requests have a method.
             if message.get("id").is_some() && message.get("method").is_none() {
                 return Ok(message);
@@ -99,9 +98,28 @@ impl Session {
         let input = self
             .input
             .as_mut()
-            .ok_or_else(|| std::io::Error::from(std::io::ErrorKind::BrokenPipe))?;
+            .ok_or_else(|| io::Error::from(io::ErrorKind::BrokenPipe))?;
         Ok(input.write_all(format!("{message}\n").as_bytes())?)
     }
+}
+
+/// The next line, without which nothing goes on; one that is late or does not come is an error.
+pub(crate) fn read_line(output: &mut BufReader<ChildStdout>, line: &mut String) -> io::Result<()> {
+    let limit = Timespec::try_from(PATIENCE).map_err(io::Error::other)?;
+    line.clear();
+    // A line that has begun is there in a moment, so the wait is for its first byte.
+    if output.buffer().is_empty()
+        && poll(
+            &mut [PollFd::new(output.get_ref(), PollFlags::IN)],
+            Some(&limit),
+        )? == 0
+    {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
+    if output.read_line(line)? == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(())
 }
 
 /// An answer that is not what was asked for.

@@ -1,7 +1,7 @@
 //! systemd itself: a transient service over one D-Bus connection, in a box where it is PID 1.
 
 use std::{
-    io::{BufRead, BufReader, Write},
+    io::{BufReader, Write},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
@@ -9,7 +9,7 @@ use std::{
 use harness_tests::{binaries, command::command};
 
 use super::{Peer, installed};
-use crate::error::PeerError;
+use crate::{error::PeerError, session::read_line};
 
 /// The exit code of `systemd-box` where it cannot run.
 const SKIPPED: i32 = 77;
@@ -72,7 +72,7 @@ impl Peer for Systemd {
         let input = self.input.as_mut().expect("it is open");
         input.write_all(b"run\n")?;
         let mut line = String::new();
-        self.output.read_line(&mut line)?;
+        read_line(&mut self.output, &mut line)?;
         if line == "done\n" {
             Ok(())
         } else {
@@ -86,10 +86,11 @@ impl Peer for Systemd {
 impl Drop for Systemd {
     fn drop(&mut self) {
         drop(self.input.take());
-        self.client.wait().ok();
+        // The client, too, ends with the box.
         systemd_box("down", &self.boot)
             .stdout(Stdio::null())
             .status()
             .ok();
+        self.client.wait().ok();
     }
 }
