@@ -14,14 +14,14 @@ use crate::support::{ended, id, starting, unit};
 const DATABASE: &str = "RECORD_TEST_DATABASE";
 const ROUND: &str = "RECORD_TEST_ROUND";
 
-/// Starts one of the ignored tests of this program as a process of its own.
+/// Starts one of the tests of this program as a process of its own.
 fn child(test: &str) -> Command {
     #[expect(
         clippy::disallowed_methods,
         reason = "this very program again, to be killed"
     )]
     let mut command = Command::new(env::current_exe().unwrap());
-    command.args([test, "--exact", "--ignored", "--nocapture"]);
+    command.args([test, "--exact", "--nocapture"]);
     command
 }
 
@@ -32,10 +32,8 @@ fn acknowledged(line: &str) {
     stdout.flush().unwrap();
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "runs until it is killed; the test below starts it"]
-async fn child_writes_until_it_is_killed() {
-    let record = Record::open(Path::new(&env::var_os(DATABASE).unwrap())).unwrap();
+async fn write_until_killed(database: &Path) {
+    let record = Record::open(database).unwrap();
     let round = env::var(ROUND).unwrap();
     let writers = (0..8).map(|writer| {
         let (record, round) = (record.clone(), round.clone());
@@ -58,7 +56,7 @@ async fn child_writes_until_it_is_killed() {
 
 /// Lets the child run until it has answered `lines` writes, kills it, and gives back all that it answered.
 fn run_and_kill(database: &Path, round: usize, lines: usize) -> Vec<String> {
-    let mut child = child("crash::child_writes_until_it_is_killed")
+    let mut child = child("crash::fifteen_kills_lose_nothing_that_was_answered")
         .env(DATABASE, database)
         .env(ROUND, round.to_string())
         .stdout(Stdio::piped())
@@ -81,8 +79,11 @@ fn run_and_kill(database: &Path, round: usize, lines: usize) -> Vec<String> {
     seen
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fifteen_kills_lose_nothing_that_was_answered() {
+    if let Some(database) = env::var_os(DATABASE) {
+        return write_until_killed(Path::new(&database)).await;
+    }
     let directory = tempfile::tempdir().unwrap();
     let database = directory.path().join("state.db");
     let mut answered = Vec::new();

@@ -12,12 +12,12 @@ use crate::support::{id, starting, unit};
 
 const DIRECTORY: &str = "RECORD_TEST_DIRECTORY";
 
-fn directory() -> PathBuf {
-    env::var_os(DIRECTORY).unwrap().into()
+/// Where the process that a test has started in a namespace works; none in the test itself.
+fn inside() -> Option<PathBuf> {
+    env::var_os(DIRECTORY).map(PathBuf::from)
 }
 
-/// Runs an ignored test of this program in a namespace where `setup` was run with the directory as `$0`.
-/// Does nothing where the kernel gives no namespace.
+/// Runs a test of this program again, in a namespace where `setup` was run with the directory as `$0`.
 fn in_namespace(test: &str, setup: &str, directory: &Path) {
     #[expect(
         clippy::disallowed_methods,
@@ -33,25 +33,23 @@ fn in_namespace(test: &str, setup: &str, directory: &Path) {
         .stderr(Stdio::null())
         .status()
         .is_ok_and(|status| status.success());
-    if !possible {
-        return;
-    }
+    assert!(possible, "these tests need unshare(1) and user namespaces");
     let status = unshare()
         .args(["sh", "-ec", &format!("{setup}; exec \"$@\"")])
         .arg(directory)
         .arg(env::current_exe().unwrap())
-        .args([test, "--exact", "--ignored", "--nocapture"])
+        .args([test, "--exact", "--nocapture"])
         .env(DIRECTORY, directory)
+        // Its count of tests is not the run's.
+        .stdout(Stdio::null())
         .status()
         .unwrap();
     assert!(status.success(), "{test}");
 }
 
-#[tokio::test]
-#[ignore = "needs the namespace that the test below makes"]
-async fn child_fills_its_disk() {
-    let path = directory().join("state.db");
-    let ballast = directory().join("ballast");
+async fn fill_the_disk(directory: &Path) {
+    let path = directory.join("state.db");
+    let ballast = directory.join("ballast");
     fs::write(&ballast, vec![1; 1 << 20]).unwrap();
     let record = Record::open(&path).unwrap();
     let mut made = Vec::new();
@@ -92,49 +90,49 @@ async fn child_fills_its_disk() {
     record.close().await;
 }
 
-#[test]
-fn a_full_disk_loses_nothing_and_later_writes_succeed() {
+#[tokio::test]
+async fn a_full_disk_loses_nothing_and_later_writes_succeed() {
+    if let Some(directory) = inside() {
+        return fill_the_disk(&directory).await;
+    }
     let directory = tempfile::tempdir().unwrap();
     in_namespace(
-        "small_disk::child_fills_its_disk",
+        "small_disk::a_full_disk_loses_nothing_and_later_writes_succeed",
         "mount -t tmpfs -o size=3m tmpfs \"$0\"",
         directory.path(),
     );
 }
 
 #[test]
-#[ignore = "needs the namespace that the test below makes"]
-fn child_opens_on_a_full_disk() {
-    fs::write(directory().join("ballast"), vec![1; 1 << 20]).unwrap_err();
-    let error = Record::open(&directory().join("state.db")).unwrap_err();
-    assert!(matches!(error, Error::Full { .. }), "{error:?}");
-}
-
-#[test]
 fn a_disk_that_is_full_from_the_start_is_called_so() {
+    if let Some(directory) = inside() {
+        fs::write(directory.join("ballast"), vec![1; 1 << 20]).unwrap_err();
+        let error = Record::open(&directory.join("state.db")).unwrap_err();
+        assert!(matches!(error, Error::Full { .. }), "{error:?}");
+        return;
+    }
     let directory = tempfile::tempdir().unwrap();
     in_namespace(
-        "small_disk::child_opens_on_a_full_disk",
+        "small_disk::a_disk_that_is_full_from_the_start_is_called_so",
         "mount -t tmpfs -o size=64k tmpfs \"$0\"",
         directory.path(),
     );
 }
 
-#[test]
-#[ignore = "needs the namespace that the test below makes"]
-fn child_opens_read_only() {
-    let path = directory().join("state.db");
-    let error = Record::open(&path).unwrap_err();
-    assert!(matches!(error, Error::ReadOnly { .. }), "{error:?}");
-    assert!(error.to_string().contains("state.db"), "{error}");
-}
-
 #[tokio::test]
 async fn a_read_only_directory_is_a_typed_error_with_or_without_a_database_in_it() {
+    if let Some(directory) = inside() {
+        let error = Record::open(&directory.join("state.db")).unwrap_err();
+        assert!(matches!(error, Error::ReadOnly { .. }), "{error:?}");
+        assert!(error.to_string().contains("state.db"), "{error}");
+        return;
+    }
     let directory = tempfile::tempdir().unwrap();
+    let test =
+        "small_disk::a_read_only_directory_is_a_typed_error_with_or_without_a_database_in_it";
     let setup = "mount --bind \"$0\" \"$0\" && mount -o remount,bind,ro \"$0\"";
-    in_namespace("small_disk::child_opens_read_only", setup, directory.path());
+    in_namespace(test, setup, directory.path());
     let record = Record::open(&directory.path().join("state.db")).unwrap();
     record.close().await;
-    in_namespace("small_disk::child_opens_read_only", setup, directory.path());
+    in_namespace(test, setup, directory.path());
 }
