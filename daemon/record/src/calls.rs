@@ -75,8 +75,9 @@ impl Record {
         });
     }
 
-    /// A page of calls, newest first.
+    /// A page of calls, newest first. One whose end was handed over before is shown with it.
     pub async fn calls(&self, query: CallQuery) -> Result<Page<CallRecord>> {
+        self.catch_up().await;
         self.read(move |connection| {
             let limit = page_limit(query.limit);
             let mut statement = connection.prepare_cached(&page_sql(&query))?;
