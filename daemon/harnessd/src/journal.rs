@@ -97,9 +97,12 @@ impl Journal for RecordJournal {
     }
 
     fn waited(&self, unit: &UnitId, delivered: bool) {
+        if delivered {
+            return self.record.wake_delivered(unit);
+        }
         let (record, wakes, unit) = (self.record.clone(), self.wakes.clone(), unit.clone());
         tokio::spawn(async move {
-            match record.wake_settled(&unit, delivered).await {
+            match record.wake_settled(&unit, false).await {
                 Ok(Some(wake)) => wakes.announce(wake),
                 Ok(None) => {}
                 // The wake is still held in the record and becomes due with the next start.

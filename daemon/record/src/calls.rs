@@ -55,11 +55,13 @@ impl Record {
         });
     }
 
-    /// A page of calls, newest first; at most 1000, 100 when the query names no limit.
+    /// A page of calls, newest first; at most 1000, 100 when the query names no limit. One
+    /// whose end was handed over before is shown with it.
     ///
     /// One filter is answered from its index alone; with several, the narrowest of `parent`,
     /// `session`, `tool` and `state` (in this order) is, and the others are applied to what it gives.
     pub async fn calls(&self, query: CallQuery) -> Result<Page<CallRecord>> {
+        self.catch_up().await;
         self.read(move |connection| {
             let limit = page::limit(query.limit);
             let mut statement = connection.prepare_cached(&page_sql(&query))?;

@@ -2,7 +2,7 @@
 
 use std::{fs::OpenOptions, io, os::unix::fs::OpenOptionsExt, path::Path, time::Duration};
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use crate::{
     error::{Error, Fault, Result},
@@ -57,6 +57,8 @@ pub(crate) fn open_reader(path: &Path, lock_timeout: Duration) -> Result<Connect
 fn prepare(connection: &Connection, cache: i64, lock_timeout: Duration) -> rusqlite::Result<()> {
     connection.busy_timeout(lock_timeout)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Or SQLite looks at what is bound and compiles most statements anew for each execution.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "cache_size", -cache)?;
     connection.pragma_update(None, "mmap_size", 0)?;
     connection.pragma_update(None, "foreign_keys", true)

@@ -66,6 +66,14 @@ impl Record {
         self.write(Durability::Full, |_| Ok(())).await
     }
 
+    /// Resolves when what nobody waited for so far can be read, too. If the record cannot be
+    /// written now, what it has can still be read.
+    pub(crate) async fn catch_up(&self) {
+        if let Err(error) = self.write(Durability::Normal, |_| Ok(())).await {
+            tracing::debug!(%error, "the record is read without its last changes");
+        }
+    }
+
     /// Commits all that was handed over, closes the database for every clone, and resolves when
     /// its threads are done with the file: what comes later fails with [`Error::Closed`]. Without
     /// it nothing is lost either, but the log stays beside the database until the next start.

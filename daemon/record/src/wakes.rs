@@ -83,6 +83,12 @@ impl Record {
         })
         .await
     }
+
+    /// As [`Record::wake_settled`] when the result was delivered; nobody waits for it.
+    pub fn wake_delivered(&self, unit: &UnitId) {
+        let unit = unit.clone();
+        self.note(move |connection| settle(connection, &unit, true).map(drop));
+    }
 }
 
 /// Writes the wake of a task that has come to rest; none is given back if it is held.

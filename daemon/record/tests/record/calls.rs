@@ -33,7 +33,7 @@ async fn a_call_is_there_before_it_runs_and_closed_after_it() {
     );
     // An end that comes too late changes nothing.
     record.call_finish(call.id.clone(), CallState::Ok, None, None, 1);
-    record.flush().await.unwrap();
+    // Nobody waited for the end, and it is shown all the same.
     call.state = CallState::Refused;
     call.code = Some(ErrorCode::Denied);
     call.preview = Some(preview.chars().take(1000).collect());
