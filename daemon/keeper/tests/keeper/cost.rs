@@ -98,24 +98,3 @@ fn a_spawn_does_not_cost_more_when_the_daemon_is_large() {
     );
     drop(ballast);
 }
-
-#[test]
-fn a_spawn_costs_little_more_than_a_bare_one() {
-    let bare = (0..101)
-        .map(|_| {
-            let start = Instant::now();
-            let mut child = crate::support::command("/bin/true").spawn().unwrap();
-            let time = start.elapsed();
-            child.wait().unwrap();
-            time
-        })
-        .min()
-        .unwrap();
-    for flags in [&[][..], &["--no-cgroup"]] {
-        let keeper = Keeper::start(flags);
-        let time = spawn_time(&mut keeper.connect());
-        eprintln!("bare {bare:?}, {flags:?} {time:?}");
-        // Ten times what it takes on a quiet machine in a release build.
-        assert!(time < bare + Duration::from_millis(2), "{bare:?} {time:?}");
-    }
-}
