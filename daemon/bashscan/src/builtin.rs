@@ -9,6 +9,7 @@ mod test;
 
 use crate::lexer::{Lexeme, Parser, Walk, is_confusable};
 use crate::opaque::Reason;
+use crate::resolve::Deferred;
 use crate::word::{Span, Word};
 
 pub(crate) use declare::is_declaration;
@@ -56,7 +57,7 @@ impl Parser<'_, '_> {
             return Ok(());
         }
         let Some(name) = first.literal() else {
-            self.found.opaque(Reason::DynamicCommand, first.word.span);
+            self.defer(arguments, 0, nested);
             return Ok(());
         };
         if let Some(c) = name
@@ -65,10 +66,26 @@ impl Parser<'_, '_> {
         {
             self.found.opaque(Reason::Character(c), first.word.span);
         }
+        if !name.contains('/') && arguments.len() > 1 {
+            let words = arguments.iter().skip(1).map(|argument| &argument.lexeme);
+            self.found.values.call(name, words, span);
+        }
         if self.builtin(name, arguments, nested)? {
             return Ok(());
         }
         self.wrapper(name, arguments, nested)
+    }
+
+    /// What is run depends on this word: it is looked up when all assignments are known.
+    pub(crate) fn defer(&mut self, arguments: &[Argument], at: usize, nested: usize) {
+        self.found.deferred.push(Deferred {
+            arguments: arguments.to_vec(),
+            at,
+            nested,
+            context: self.context.clone(),
+            command: self.command,
+            dialect: self.dialect,
+        });
     }
 
     /// True if it was a builtin that is of interest.
@@ -88,7 +105,7 @@ impl Parser<'_, '_> {
             "let" => {
                 for operand in operands {
                     self.found
-                        .integers
+                        .values
                         .evaluate(&operand.lexeme, operand.word.span);
                 }
             }

@@ -28,6 +28,8 @@ impl Parser<'_, '_> {
     /// Commands up to a closing word or parenthesis, `;;` or the end; how many there were.
     pub(crate) fn list(&mut self) -> Walk<usize> {
         let mut count = 0;
+        // Of more than one command it is not known what they print together.
+        self.output = None;
         loop {
             self.blank_lines()?;
             match self.peek() {
@@ -44,9 +46,12 @@ impl Parser<'_, '_> {
             if self.keyword().is_some_and(Keyword::closes) {
                 return Ok(count);
             }
-            let first = self.found.commands.len();
+            let first = (self.found.commands.len(), self.at);
             self.and_or()?;
             count += 1;
+            if count > 1 {
+                self.output = None;
+            }
             if !self.separator(first)? {
                 return Ok(count);
             }
@@ -62,7 +67,7 @@ impl Parser<'_, '_> {
     }
 
     /// What ends one command of a list; false if it ends the list too.
-    fn separator(&mut self, first: usize) -> Walk<bool> {
+    fn separator(&mut self, (first, start): (usize, usize)) -> Walk<bool> {
         self.blanks_and_comment();
         match (self.peek(), self.peek_at(1)) {
             (Some(b';'), Some(b';' | b'&')) | (None | Some(b')'), _) => Ok(false),
@@ -75,6 +80,8 @@ impl Parser<'_, '_> {
                 self.at += 1;
                 self.operator_ends()?;
                 self.found.mark(first, Some(Place::Background), false);
+                let span = self.span(start, self.at);
+                self.found.block(span, false);
                 Ok(true)
             }
             (Some(b'\n'), _) => Ok(true),
@@ -110,7 +117,8 @@ impl Parser<'_, '_> {
             self.operator_ends()?;
             self.blank_lines()?;
             let context = self.context.within(Place::Conditional);
-            self.within(context, Self::pipeline)?;
+            self.within(context, |this| this.block(Self::pipeline))?;
+            self.output = None;
         }
     }
 
@@ -119,14 +127,16 @@ impl Parser<'_, '_> {
         if !self.pipeline_prefix()? {
             return Ok(());
         }
-        let first = self.found.commands.len();
+        let (first, start) = (self.found.commands.len(), self.at);
         let mut has_more = self.pipeline_stage()?;
         if has_more {
             self.found.mark(first, Some(Place::Pipeline), false);
+            let span = self.span(start, self.at);
+            self.found.block(span, false);
         }
         while has_more {
             let stage = self.found.commands.len();
-            has_more = self.pipeline_stage()?;
+            has_more = self.block(Self::pipeline_stage)?;
             self.found.mark(stage, Some(Place::Pipeline), true);
         }
         Ok(())
@@ -200,15 +210,20 @@ impl Parser<'_, '_> {
                 self.operator_ends()?;
                 self.subshell()?;
             }
-            return self.compound_redirections(first);
+            self.compound_redirections(first)?;
+            self.output = None;
+            return Ok(());
         }
+        self.output = None;
         match self.keyword() {
             None | Some(Keyword::Time) => self.simple(),
             Some(Keyword::Function) => self.function_keyword(),
             Some(Keyword::Coproc) => self.coprocess(),
             Some(keyword) => {
                 self.compound(keyword)?;
-                self.compound_redirections(first)
+                self.compound_redirections(first)?;
+                self.output = None;
+                Ok(())
             }
         }
     }

@@ -18,6 +18,7 @@ use crate::here_document::Pending;
 use crate::opaque::Reason;
 use crate::recount;
 use crate::scan::{Dialect, MAX_DEPTH};
+use crate::value::Value;
 use crate::word::Span;
 
 /// Reading has ended: the reason is among the findings.
@@ -74,6 +75,10 @@ pub(crate) struct Parser<'t, 'f> {
     pub(crate) in_operand: bool,
     /// Where a substitution was entered, to be compared with the second reading.
     pub(crate) entered: Vec<usize>,
+    /// What the list that was read last prints, if it is known.
+    pub(crate) output: Option<Value>,
+    /// Index of the command that is looked into.
+    pub(crate) command: usize,
     depth: usize,
     regions: usize,
 }
@@ -96,6 +101,8 @@ impl<'t, 'f> Parser<'t, 'f> {
             in_substitution: false,
             in_operand: false,
             entered: Vec::new(),
+            output: None,
+            command: 0,
             depth: 0,
             regions: 0,
         }
@@ -130,7 +137,9 @@ impl<'t, 'f> Parser<'t, 'f> {
         inner.context = context;
         inner.depth = self.depth + 1;
         inner.regions = self.regions + 1;
-        inner.whole_region(kind)
+        inner.whole_region(kind)?;
+        self.output = inner.output;
+        Ok(())
     }
 
     /// The origin for a region that is this part of the present one.
@@ -174,6 +183,15 @@ impl<'t, 'f> Parser<'t, 'f> {
         let result = read(self);
         self.depth -= 1;
         result
+    }
+
+    /// Reads what is run only sometimes, or elsewhere.
+    pub(crate) fn block<T>(&mut self, read: impl FnOnce(&mut Self) -> Walk<T>) -> Walk<T> {
+        let start = self.at;
+        let result = read(self)?;
+        let span = self.span(start, self.at);
+        self.found.block(span, false);
+        Ok(result)
     }
 
     /// Reads with the context changed.

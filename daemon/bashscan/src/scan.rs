@@ -4,6 +4,8 @@ use crate::context::Context;
 use crate::findings::Findings;
 use crate::lexer::{Origin, Parser, Region};
 use crate::opaque::{Opaque, Reason};
+use crate::order::Order;
+use crate::resolve::resolve;
 use crate::word::{Span, Word};
 
 /// Longest script that is read, in bytes.
@@ -190,10 +192,11 @@ fn has_only_comments(text: &str) -> bool {
 }
 
 fn finished(text: &str, mut found: Findings) -> Scan {
-    let unsafe_uses = found
-        .integers
-        .unsafe_uses(&found.commands, &found.functions);
+    resolve(&mut found);
+    found.places.sort();
+    let unsafe_uses = found.values.unsafe_uses(&Order::of(&found.places));
     found.opaque.extend(unsafe_uses);
+    found.opaque.sort_by_key(|opaque| opaque.span);
     let newlines: Vec<usize> = text
         .bytes()
         .enumerate()

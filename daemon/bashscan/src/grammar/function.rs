@@ -61,6 +61,8 @@ impl Parser<'_, '_> {
         let inner = self.context.in_function(&name);
         self.within(inner, |this| this.deeper(Self::command))?;
         let span = self.span(start, self.at);
+        self.found.block(span, true);
+        self.found.values.function(&name);
         self.found.functions.push(Function {
             name,
             context: self.context.clone(),

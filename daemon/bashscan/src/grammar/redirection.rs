@@ -60,7 +60,7 @@ impl Parser<'_, '_> {
             self.bash_only("{fd}> in a POSIX shell")?;
             self.variable_is_set(name, None, start);
             let span = self.span(start, self.at);
-            self.found.integers.assign_integer(name, span);
+            self.found.values.assign_integer(name, span);
         }
         self.redirection_target(start, operator, fd).map(Some)
     }
@@ -139,6 +139,11 @@ impl Parser<'_, '_> {
 }
 
 impl Redirection {
+    /// `2>/dev/null`
+    pub(crate) fn discards_errors(&self) -> bool {
+        self.fd == Some(2) && self.target.literal() == Some("/dev/null")
+    }
+
     /// Leads something into standard input.
     pub(crate) fn is_input(&self) -> bool {
         self.operator.starts_with('<') && matches!(self.fd, None | Some(0))

@@ -4,13 +4,16 @@ use crate::builtin::{Argument, is_declaration};
 use crate::lexer::{Lexeme, Parser, Walk, WordMode};
 use crate::opaque::Reason;
 use crate::scan::{Command, Redirection};
-use crate::variable::{affects_programs, affects_shell, is_locale, is_plain_locale};
+use crate::value::{is_plain_setting, output};
+use crate::variable::{affects_programs, affects_shell};
 use crate::word::Word;
 
 /// An assignment before the command's name.
 struct Prefix {
     name: String,
-    constant: Option<String>,
+    value: Option<Lexeme>,
+    /// Nothing is left of what the variable was.
+    whole: bool,
     start: usize,
 }
 
@@ -58,11 +61,11 @@ impl Parser<'_, '_> {
     fn simple_word(&mut self, draft: &mut Draft) -> Walk {
         if draft.arguments.is_empty() && self.at_assignment() {
             let assigned = self.assignment()?;
-            let (name, constant, start) = (assigned.name, assigned.constant, assigned.start);
             draft.prefixes.push(Prefix {
-                name,
-                constant,
-                start,
+                name: assigned.name,
+                value: assigned.value,
+                whole: assigned.whole,
+                start: assigned.start,
             });
             return Ok(());
         }
@@ -139,19 +142,7 @@ impl Parser<'_, '_> {
             .first()
             .and_then(|argument| argument.word.literal())
             .map(str::to_owned);
-        for prefix in &draft.prefixes {
-            // The separator of fields holds for the one command, which takes data with it, not code.
-            let for_read = prefix.name == "IFS" && name.as_deref() == Some("read");
-            if !for_read {
-                self.variable_is_set(&prefix.name, prefix.constant.as_deref(), prefix.start);
-            }
-            let plain_locale =
-                is_locale(&prefix.name) && prefix.constant.as_deref().is_some_and(is_plain_locale);
-            let known = affects_shell(&prefix.name) || plain_locale;
-            if !draft.arguments.is_empty() && !known && affects_programs(&prefix.name) {
-                self.note(Reason::Variable(prefix.name.clone()), prefix.start);
-            }
-        }
+        self.finish_prefixes(&draft, name.as_deref(), start);
         let end = draft
             .arguments
             .iter()
@@ -159,6 +150,11 @@ impl Parser<'_, '_> {
             .max()
             .unwrap_or(self.at);
         let reads_stdin = draft.redirections.iter().any(Redirection::is_input);
+        let prints_plainly = draft.prefixes.is_empty()
+            && draft
+                .redirections
+                .iter()
+                .all(|each| each.is_input() || each.discards_errors());
         self.found.commands.push(Command {
             words: draft
                 .arguments
@@ -176,6 +172,39 @@ impl Parser<'_, '_> {
             span: self.span(start, end.max(start)),
             line: 0,
         });
-        self.inspect(&draft.arguments, 0)
+        self.command = self.found.commands.len() - 1;
+        self.inspect(&draft.arguments, 0)?;
+        self.output = if prints_plainly {
+            output(&draft.arguments)
+        } else {
+            None
+        };
+        Ok(())
+    }
+
+    /// The assignments before the command's name.
+    fn finish_prefixes(&mut self, draft: &Draft, name: Option<&str>, start: usize) {
+        if draft.arguments.is_empty() {
+            let span = self.span(start, self.at);
+            for prefix in draft.prefixes.iter().filter(|prefix| prefix.whole) {
+                let name = &prefix.name;
+                self.found.assigned_for_certain(name, &self.context, span);
+            }
+        }
+        for prefix in &draft.prefixes {
+            // The separator of fields holds for the one command, which takes data with it, not code.
+            let for_read = prefix.name == "IFS" && name == Some("read");
+            if !for_read {
+                self.variable_is_set(&prefix.name, prefix.value.as_ref(), prefix.start);
+            }
+            let is_plain = prefix
+                .value
+                .as_ref()
+                .is_some_and(|value| is_plain_setting(&prefix.name, value));
+            let known = affects_shell(&prefix.name) || is_plain;
+            if !draft.arguments.is_empty() && !known && affects_programs(&prefix.name) {
+                self.note(Reason::Variable(prefix.name.clone()), prefix.start);
+            }
+        }
     }
 }

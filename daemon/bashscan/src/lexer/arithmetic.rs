@@ -2,7 +2,7 @@
 //!
 //! The text is expanded like a double-quoted word and then evaluated. A variable in it is evaluated
 //! too, and a subscript in *its* value may hold a command substitution, so every variable that is
-//! used is handed to [`Integers`](crate::integer::Integers).
+//! used is handed to [`Values`](crate::value::Values).
 
 use super::{Lexeme, Parser, Quote, Walk};
 
@@ -37,9 +37,24 @@ impl Parser<'_, '_> {
 
     /// From behind the `((` of a `for` to behind its `))`.
     pub(crate) fn arithmetic_for(&mut self) -> Walk {
+        let start = self.at;
         self.evaluated(End::Semicolon)?;
+        self.assigned_first(start);
         self.evaluated(End::Semicolon)?;
         self.evaluated(End::Parentheses)
+    }
+
+    /// `i = 0` and the like assign whenever they are evaluated.
+    pub(crate) fn assigned_first(&mut self, start: usize) {
+        let text = self.text.get(start..self.at).unwrap_or_default();
+        let blanks = text.iter().take_while(|b| b.is_ascii_whitespace()).count();
+        let name = self.identifier(start + blanks);
+        let behind = text.get(blanks + name.len()..).unwrap_or_default();
+        let mut behind = behind.trim_ascii_start().iter();
+        if !name.is_empty() && behind.next() == Some(&b'=') && behind.next() != Some(&b'=') {
+            let span = self.span(start, self.at);
+            self.found.assigned_for_certain(&name, &self.context, span);
+        }
     }
 
     /// A subscript, from its `[` to behind its `]`. The text, if it is constant.
@@ -59,8 +74,8 @@ impl Parser<'_, '_> {
         if !matches!(constant.as_deref(), Some("@" | "*")) {
             let span = self.span(start, self.at);
             self.found
-                .integers
-                .subscript(name, &text, self.context.function(), span);
+                .values
+                .subscript(name, &text, &self.context, span);
         }
         Ok(constant)
     }
@@ -97,7 +112,7 @@ impl Parser<'_, '_> {
         let mut text = Lexeme::default();
         self.operand_of(|this| this.expression(end, &mut text))?;
         let span = self.span(start, self.at);
-        self.found.integers.evaluate(&text, span);
+        self.found.values.evaluate(&text, span);
         if self
             .text
             .get(start..self.at)

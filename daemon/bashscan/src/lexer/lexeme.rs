@@ -1,17 +1,21 @@
 //! A word while it is read.
 
+use crate::value::Value;
 use crate::word::{Span, Word, WordKind};
 
 /// A part of a word.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Piece {
     /// Literal text after quote removal.
     Text(Vec<u8>),
     /// The value of this variable.
     Variable(String),
+    /// Made of the values of variables, and maybe other text.
+    Derived(Value),
     /// An expansion that is an integer or empty, whatever happens.
     Integer,
     /// Any other expansion.
+    #[default]
     Unknown,
 }
 
@@ -44,7 +48,10 @@ impl Lexeme {
         match self.pieces.last_mut() {
             Some(Piece::Text(text)) => text,
             // A text was pushed just above.
-            Some(Piece::Variable(_) | Piece::Integer | Piece::Unknown) | None => unreachable!(),
+            Some(Piece::Variable(_) | Piece::Derived(_) | Piece::Integer | Piece::Unknown)
+            | None => {
+                unreachable!()
+            }
         }
     }
 
@@ -67,22 +74,14 @@ impl Lexeme {
     pub(crate) fn prefix(&self) -> String {
         match self.pieces.first() {
             Some(Piece::Text(text)) => String::from_utf8_lossy(text).into_owned(),
-            Some(Piece::Variable(_) | Piece::Integer | Piece::Unknown) | None => String::new(),
+            Some(Piece::Variable(_) | Piece::Derived(_) | Piece::Integer | Piece::Unknown)
+            | None => String::new(),
         }
     }
 
     /// Its value, if it is exactly that.
     pub(crate) fn literal(&self) -> Option<String> {
         if self.pattern { None } else { self.constant() }
-    }
-
-    /// Certainly an integer, or empty.
-    pub(crate) fn is_integer(&self) -> bool {
-        self.pieces.iter().all(|piece| match piece {
-            Piece::Integer => true,
-            Piece::Text(text) => text.iter().all(u8::is_ascii_digit),
-            Piece::Variable(_) | Piece::Unknown => false,
-        })
     }
 
     /// The part behind the first `skip` bytes of the leading text.

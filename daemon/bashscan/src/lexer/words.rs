@@ -18,8 +18,10 @@ pub(crate) enum WordMode {
 /// An assignment that stands before a command or as an argument of `declare` and its kin.
 pub(crate) struct Assigned {
     pub(crate) name: String,
-    /// The value is a single word that is constant.
-    pub(crate) constant: Option<String>,
+    /// The word that it is given; none if it is a list, or is put behind what was there.
+    pub(crate) value: Option<Lexeme>,
+    /// Nothing is left of what the variable was.
+    pub(crate) whole: bool,
     pub(crate) start: usize,
 }
 
@@ -173,7 +175,7 @@ impl Parser<'_, '_> {
         self.at += name.len();
         let has_subscript = self.peek() == Some(b'[');
         if has_subscript {
-            self.found.integers.is_array(&name);
+            self.found.values.is_array(&name);
             self.subscript(&name)?;
         }
         let appends = self.peek() == Some(b'+') && self.peek_at(1) == Some(b'=');
@@ -192,7 +194,7 @@ impl Parser<'_, '_> {
             if has_subscript {
                 return Err(self.syntax("a list assigned to an element"));
             }
-            self.found.integers.is_array(&name);
+            self.found.values.is_array(&name);
             self.array(&name)?;
             if self
                 .peek()
@@ -202,17 +204,22 @@ impl Parser<'_, '_> {
             }
             return Ok(Assigned {
                 name,
-                constant: None,
+                value: None,
+                whole: !appends,
                 start,
             });
         }
         self.word_into(&mut value, WordMode::Plain)?;
-        let constant = value.constant();
         let span = self.span(start, self.at);
-        self.found.integers.assign(&name, &value, span);
+        if appends {
+            self.found.values.append(&name, &value, span);
+        } else {
+            self.found.values.assign(&name, &value, span);
+        }
         Ok(Assigned {
             name,
-            constant,
+            value: (!appends && !has_subscript).then_some(value),
+            whole: !appends && !has_subscript,
             start,
         })
     }
@@ -256,13 +263,13 @@ impl Parser<'_, '_> {
                     return Err(this.syntax("an operator within an array"));
                 }
                 let span = this.span(before, this.at);
-                this.found.integers.assign(name, &element, span);
+                this.found.values.assign(name, &element, span);
             }
             this.at += 1;
             Ok(())
         })?;
         let span = self.span(start, self.at);
-        self.found.integers.assign(name, &Lexeme::default(), span);
+        self.found.values.assign_integer(name, span);
         if !self.pending.is_empty()
             && self
                 .text
