@@ -7,6 +7,8 @@ mod options;
 mod state;
 mod test;
 
+use std::borrow::Cow;
+
 use crate::lexer::{Lexeme, Parser, Walk, is_confusable};
 use crate::opaque::Reason;
 use crate::resolve::Deferred;
@@ -18,11 +20,29 @@ pub(crate) use state::{is_harmless_letter, is_harmless_option};
 /// A word of a command that is looked into.
 #[derive(Debug, Clone)]
 pub(crate) struct Argument {
+    /// Without the text, if that is all of the word.
     pub(crate) lexeme: Lexeme,
     pub(crate) word: Word,
 }
 
 impl Argument {
+    pub(crate) fn new(lexeme: Lexeme, span: Span) -> Self {
+        let (lexeme, word) = lexeme.into_word(span);
+        Self { lexeme, word }
+    }
+
+    /// All that is known about it.
+    pub(crate) fn lexeme(&self) -> Cow<'_, Lexeme> {
+        match self.literal() {
+            Some(text) if self.lexeme.pieces.is_empty() => {
+                let mut lexeme = self.lexeme.clone();
+                lexeme.text().extend_from_slice(text.as_bytes());
+                Cow::Owned(lexeme)
+            }
+            _ => Cow::Borrowed(&self.lexeme),
+        }
+    }
+
     pub(crate) fn literal(&self) -> Option<&str> {
         self.word.literal()
     }
@@ -66,10 +86,6 @@ impl Parser<'_, '_> {
         {
             self.found.opaque(Reason::Character(c), first.word.span);
         }
-        if !name.contains('/') && arguments.len() > 1 {
-            let words = arguments.iter().skip(1).map(|argument| &argument.lexeme);
-            self.found.values.call(name, words, span);
-        }
         if self.builtin(name, arguments, nested)? {
             return Ok(());
         }
@@ -106,7 +122,7 @@ impl Parser<'_, '_> {
                 for operand in operands {
                     self.found
                         .values
-                        .evaluate(&operand.lexeme, operand.word.span);
+                        .evaluate(&operand.lexeme(), operand.word.span);
                 }
             }
             "declare" | "typeset" | "local" | "readonly" | "export" => {

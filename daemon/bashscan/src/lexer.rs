@@ -5,11 +5,13 @@ mod character;
 mod expansion;
 mod lexeme;
 mod parameter;
+mod pieces;
 mod quote;
 mod words;
 
 pub(crate) use character::is_confusable;
-pub(crate) use lexeme::{Lexeme, Piece};
+pub(crate) use lexeme::Lexeme;
+pub(crate) use pieces::Piece;
 pub(crate) use words::WordMode;
 
 use crate::context::Context;

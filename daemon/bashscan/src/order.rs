@@ -1,6 +1,6 @@
 //! What has run for certain when something else runs.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::word::Span;
 
@@ -18,7 +18,7 @@ pub(crate) struct Block {
 pub(crate) struct Places {
     pub(crate) blocks: Vec<Block>,
     /// Where a variable is given a value of its own, whatever it was before.
-    sites: HashMap<String, Vec<Span>>,
+    sites: BTreeMap<String, Vec<Span>>,
 }
 
 impl Places {

@@ -46,7 +46,7 @@ pub(crate) fn resolve(found: &mut Findings) {
         for (each, texts) in deferred.into_iter().zip(candidates) {
             match (texts, each.word()) {
                 (Some(texts), Some(word)) => {
-                    settled.push((word.lexeme.clone(), word.word.span, texts.clone()));
+                    settled.push((word.lexeme().into_owned(), word.word.span, texts.clone()));
                     each.look_into(found, texts);
                 }
                 (_, word) => {
@@ -90,7 +90,7 @@ fn candidates(found: &mut Findings, deferred: &[Deferred]) -> Vec<Option<Vec<Vec
             let word = each.word().filter(|_| !each.context.is_in(Place::Code))?;
             found
                 .values
-                .candidates(&word.lexeme, word.word.span, &order)
+                .candidates(&word.lexeme(), word.word.span, &order)
         })
         .collect()
 }
@@ -121,6 +121,7 @@ impl Deferred {
             if let Some(command) = found.commands.get_mut(index) {
                 command.words = arguments.iter().map(|each| each.word.clone()).collect();
             }
+            found.values.call(index, &arguments);
             let mut parser = Parser::new(b"", Origin::Fixed(span), found, self.dialect);
             parser.context = self.context.clone();
             parser.command = index;

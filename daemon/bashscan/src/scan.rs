@@ -4,7 +4,6 @@ use crate::context::Context;
 use crate::findings::Findings;
 use crate::lexer::{Origin, Parser, Region};
 use crate::opaque::{Opaque, Reason};
-use crate::order::Order;
 use crate::resolve::resolve;
 use crate::word::{Span, Word};
 
@@ -161,12 +160,11 @@ pub fn scan_as(text: &str, dialect: Dialect) -> Scan {
         found.opaque(Reason::TooLong, whole);
         return finished(text, found);
     }
-    if let Some((at, c)) = text
-        .char_indices()
-        .find(|(_, c)| matches!(c, '\0' | '\r' | '\x01' | '\x7f'))
-    {
+    let is_control = |byte: u8| matches!(byte, b'\0' | b'\r' | 0x01 | 0x7f);
+    if let Some(at) = text.bytes().position(is_control) {
+        let byte = text.as_bytes().get(at).copied().unwrap_or_default();
         found.opaque(
-            Reason::Character(c),
+            Reason::Character(char::from(byte)),
             Span {
                 start: at,
                 end: at + 1,
@@ -194,18 +192,11 @@ fn has_only_comments(text: &str) -> bool {
 fn finished(text: &str, mut found: Findings) -> Scan {
     resolve(&mut found);
     found.places.sort();
-    let unsafe_uses = found.values.unsafe_uses(&Order::of(&found.places));
+    found.values.pass_arguments(&found.commands);
+    let unsafe_uses = found.values.unsafe_uses(&found.places);
     found.opaque.extend(unsafe_uses);
     found.opaque.sort_by_key(|opaque| opaque.span);
-    let newlines: Vec<usize> = text
-        .bytes()
-        .enumerate()
-        .filter(|(_, b)| *b == b'\n')
-        .map(|(at, _)| at)
-        .collect();
-    for command in &mut found.commands {
-        command.line = newlines.partition_point(|at| *at < command.span.start) + 1;
-    }
+    number_lines(text, &mut found.commands);
     found
         .assignments
         .retain(|assignment| assignment.context.is_script_level());
@@ -216,5 +207,23 @@ fn finished(text: &str, mut found: Findings) -> Scan {
         redirections: found.redirections,
         sources: found.sources,
         opaque: found.opaque,
+    }
+}
+
+fn number_lines(text: &str, commands: &mut [Command]) {
+    // Most commands come in the order of the text.
+    let (mut at, mut line) = (0, 1);
+    let between = |from: usize, to: usize| {
+        let part = text.as_bytes().get(from..to).unwrap_or_default();
+        part.iter().filter(|byte| **byte == b'\n').count()
+    };
+    for command in commands {
+        let start = command.span.start;
+        if start < at {
+            line -= between(start, at);
+        } else {
+            line += between(at, start);
+        }
+        (at, command.line) = (start, line);
     }
 }

@@ -7,6 +7,7 @@
 
 mod constant;
 mod expression;
+mod graph;
 mod origin;
 mod output;
 mod setting;
@@ -68,10 +69,17 @@ impl Value {
         self.kind == Kind::Integer && self.names.is_empty()
     }
 
+    /// Just this text.
+    pub(crate) fn of_text(text: &str) -> Self {
+        let mut value = Self::of_kind(Kind::Integer);
+        value.add_text(text.as_bytes(), false);
+        value
+    }
+
     /// What a word's value may be.
     pub(crate) fn of(word: &Lexeme) -> Self {
         let mut value = Self::of_kind(Kind::Integer);
-        for piece in &word.pieces {
+        for piece in word.pieces.iter() {
             match piece {
                 Piece::Text(text) => value.add_text(text, word.pattern),
                 Piece::Variable(name) => value.names.push(name.clone()),

@@ -50,7 +50,7 @@ impl Parser<'_, '_> {
         let span = argument.word.span;
         let need = Need::NoOption { splits };
         let values = &mut self.found.values;
-        values.require(&argument.lexeme, need, reason, span);
+        values.require(&argument.lexeme(), need, reason, span);
     }
 
     pub(super) fn read(&mut self, operands: &[Argument]) {
@@ -145,7 +145,7 @@ impl Parser<'_, '_> {
             None => Value::of_kind(Kind::Unknown),
         };
         for word in operands.iter().skip(2) {
-            value.or(&Value::of(&word.lexeme));
+            value.or(&Value::of(&word.lexeme()));
         }
         // A part of a word, or the letter of an option that is not known.
         (value.dash, value.inner_dash) = (true, true);

@@ -135,13 +135,13 @@ impl Parser<'_, '_> {
         plain: bool,
     ) {
         let span = operand.word.span;
-        let prefix = operand.lexeme.prefix();
+        let prefix = operand.lexeme().prefix();
         let appends = prefix
             .split_once('=')
             .is_some_and(|(name, _)| name.ends_with('+'));
         let (name, value) = match prefix.split_once('=') {
             Some((name, _)) => {
-                let value = operand.lexeme.behind(name.len() + 1);
+                let value = operand.lexeme().behind(name.len() + 1);
                 (
                     name.strip_suffix('+').unwrap_or(name).to_owned(),
                     Some(value),
@@ -208,7 +208,7 @@ impl Parser<'_, '_> {
         let is_local =
             self.context.function().is_some() && !matches!(*builtin, "export" | "readonly");
         let is_set = if has_value {
-            !declared.appends && !operand.lexeme.prefix().contains('[')
+            !declared.appends && !operand.lexeme().prefix().contains('[')
         } else {
             self.found.values.emptied(name);
             is_local && !attributes.keeps
@@ -226,7 +226,7 @@ impl Parser<'_, '_> {
         self.found.assigned(name, &context, span);
         // Of an array the elements were seen when it was read.
         let is_array = matches!(operand.word.kind, WordKind::Dynamic { .. })
-            && operand.lexeme.constant().is_some();
+            && operand.lexeme().constant().is_some();
         if is_array {
             self.found.values.is_array(name);
         } else {

@@ -107,7 +107,7 @@ impl Parser<'_, '_> {
                 let need = Need::NoOption { splits };
                 let reason = Reason::ShellState("set".to_owned());
                 let values = &mut self.found.values;
-                values.require(&operand.lexeme, need, reason, operand.word.span);
+                values.require(&operand.lexeme(), need, reason, operand.word.span);
             }
             if !splits {
                 break;
@@ -117,7 +117,7 @@ impl Parser<'_, '_> {
         match positional_in(&self.context) {
             Some(name) => {
                 for operand in operands {
-                    values.positional(&name, &Value::of(&operand.lexeme), operand.word.span);
+                    values.positional(&name, &Value::of(&operand.lexeme()), operand.word.span);
                 }
             }
             None => values.positional_unknown(),

@@ -39,7 +39,7 @@ impl Parser<'_, '_> {
                 WordKind::Dynamic { one_word, .. } => {
                     if !one_word {
                         let values = &mut self.found.values;
-                        values.require(&operand.lexeme, Need::Plain, reason(), span);
+                        values.require(&operand.lexeme(), Need::Plain, reason(), span);
                     }
                     if !one_word || operand.word.may_be_option() {
                         self.names(operand, behind);
@@ -70,9 +70,9 @@ impl Parser<'_, '_> {
                 }
                 WordKind::Dynamic { .. } => {
                     self.found.values.require_unless_integer(
-                        &name.lexeme,
+                        &name.lexeme(),
                         Need::Plain,
-                        &operator.lexeme,
+                        &operator.lexeme(),
                         reason(),
                         span,
                     );

@@ -17,6 +17,9 @@ const MAX_DIGITS: usize = 9;
 impl Parser<'_, '_> {
     /// The redirection that begins here, if one does.
     pub(super) fn redirection(&mut self) -> Walk<Option<Redirection>> {
+        if !matches!(self.peek(), Some(b'<' | b'>' | b'&' | b'{' | b'0'..=b'9')) {
+            return Ok(None);
+        }
         let start = self.at;
         let mut ahead = 0;
         while self.peek_at(ahead).is_some_and(|b| b.is_ascii_digit()) && ahead <= MAX_DIGITS {

@@ -39,11 +39,11 @@ impl Parser<'_, '_> {
             match self.peek() {
                 None | Some(b'\n' | b';' | b'|' | b'&' | b')' | b'#') => break,
                 Some(b'(') => {
-                    if let [Argument { lexeme, .. }] = draft.arguments.as_slice()
+                    if let [name] = draft.arguments.as_slice()
                         && draft.prefixes.is_empty()
                         && draft.redirections.is_empty()
                     {
-                        let name = lexeme.clone();
+                        let name = name.lexeme();
                         return self.function_parentheses(&name);
                     }
                     return Err(self.syntax("a parenthesis within a command"));
@@ -74,11 +74,12 @@ impl Parser<'_, '_> {
         }
         let lexeme = self.word(WordMode::Plain)?;
         self.refuse_continued(&lexeme, draft.arguments.is_empty())?;
-        let word = lexeme.word(self.span(lexeme.start, lexeme.end));
+        let span = self.span(lexeme.start, lexeme.end);
+        let argument = Argument::new(lexeme, span);
         if draft.arguments.is_empty() {
-            draft.declares = word.literal().is_some_and(is_declaration);
+            draft.declares = argument.literal().is_some_and(is_declaration);
         }
-        draft.arguments.push(Argument { lexeme, word });
+        draft.arguments.push(argument);
         Ok(())
     }
 
@@ -137,12 +138,7 @@ impl Parser<'_, '_> {
     }
 
     fn finish_simple(&mut self, draft: Draft, start: usize) -> Walk {
-        let name = draft
-            .arguments
-            .first()
-            .and_then(|argument| argument.word.literal())
-            .map(str::to_owned);
-        self.finish_prefixes(&draft, name.as_deref(), start);
+        self.finish_prefixes(&draft, start);
         let end = draft
             .arguments
             .iter()
@@ -156,11 +152,7 @@ impl Parser<'_, '_> {
                 .iter()
                 .all(|each| each.is_input() || each.discards_errors());
         self.found.commands.push(Command {
-            words: draft
-                .arguments
-                .iter()
-                .map(|argument| argument.word.clone())
-                .collect(),
+            words: Vec::new(),
             assignments: draft
                 .prefixes
                 .into_iter()
@@ -172,18 +164,24 @@ impl Parser<'_, '_> {
             span: self.span(start, end.max(start)),
             line: 0,
         });
-        self.command = self.found.commands.len() - 1;
-        self.inspect(&draft.arguments, 0)?;
+        let index = self.found.commands.len() - 1;
+        self.command = index;
+        let inspected = self.inspect(&draft.arguments, 0);
         self.output = if prints_plainly {
             output(&draft.arguments)
         } else {
             None
         };
-        Ok(())
+        self.found.values.call(index, &draft.arguments);
+        if let Some(command) = self.found.commands.get_mut(index) {
+            command.words = draft.arguments.into_iter().map(|each| each.word).collect();
+        }
+        inspected
     }
 
     /// The assignments before the command's name.
-    fn finish_prefixes(&mut self, draft: &Draft, name: Option<&str>, start: usize) {
+    fn finish_prefixes(&mut self, draft: &Draft, start: usize) {
+        let name = draft.arguments.first().and_then(Argument::literal);
         if draft.arguments.is_empty() {
             let span = self.span(start, self.at);
             for prefix in draft.prefixes.iter().filter(|prefix| prefix.whole) {

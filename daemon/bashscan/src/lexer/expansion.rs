@@ -46,7 +46,7 @@ impl Parser<'_, '_> {
                     kind: Kind::Unknown,
                     ..Value::of(&original)
                 };
-                word.expansion(Piece::Derived(value), original.splits);
+                word.expansion(Piece::Derived(Box::new(value)), original.splits);
                 Ok(())
             }
             Some(b'\\') if self.peek_at(2) == Some(b'\n') => {
@@ -86,7 +86,7 @@ impl Parser<'_, '_> {
         match (name, positional_in(&self.context)) {
             (b'#' | b'?' | b'$' | b'!', _) => Piece::Integer,
             // Letters, and the name of the shell or the script.
-            (b'-', _) | (b'0', Some(_)) => Piece::Derived(Value::of_kind(Kind::Plain)),
+            (b'-', _) | (b'0', Some(_)) => Piece::Derived(Box::new(Value::of_kind(Kind::Plain))),
             (_, Some(name)) => Piece::Variable(name),
             (_, None) => Piece::Unknown,
         }
@@ -207,7 +207,9 @@ impl Parser<'_, '_> {
 
     /// The output of the substitution that was read last.
     fn printed(&mut self) -> Piece {
-        self.output.take().map_or(Piece::Unknown, Piece::Derived)
+        self.output
+            .take()
+            .map_or(Piece::Unknown, |value| Piece::Derived(Box::new(value)))
     }
 
     /// Notes a variable that is set by an expansion or a command.

@@ -1,23 +1,7 @@
 //! A word while it is read.
 
-use crate::value::Value;
+use super::pieces::{Piece, Pieces};
 use crate::word::{Span, Word, WordKind};
-
-/// A part of a word.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum Piece {
-    /// Literal text after quote removal.
-    Text(Vec<u8>),
-    /// The value of this variable.
-    Variable(String),
-    /// Made of the values of variables, and maybe other text.
-    Derived(Value),
-    /// An expansion that is an integer or empty, whatever happens.
-    Integer,
-    /// Any other expansion.
-    #[default]
-    Unknown,
-}
 
 /// A word, or the text of an expression, with what its expansions are.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +10,7 @@ pub(crate) enum Piece {
     reason = "properties of a word that are independent"
 )]
 pub(crate) struct Lexeme {
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) pieces: Pieces,
     pub(crate) start: usize,
     pub(crate) end: usize,
     /// Has a quoting character.
@@ -42,17 +26,7 @@ pub(crate) struct Lexeme {
 impl Lexeme {
     /// Where literal text is to be appended.
     pub(crate) fn text(&mut self) -> &mut Vec<u8> {
-        if !matches!(self.pieces.last(), Some(Piece::Text(_))) {
-            self.pieces.push(Piece::Text(Vec::new()));
-        }
-        match self.pieces.last_mut() {
-            Some(Piece::Text(text)) => text,
-            // A text was pushed just above.
-            Some(Piece::Variable(_) | Piece::Derived(_) | Piece::Integer | Piece::Unknown)
-            | None => {
-                unreachable!()
-            }
-        }
+        self.pieces.last_text()
     }
 
     /// An expansion; unquoted ones are split into words.
@@ -63,9 +37,12 @@ impl Lexeme {
 
     /// The value, if there are no expansions; patterns are as written.
     pub(crate) fn constant(&self) -> Option<String> {
-        match self.pieces.as_slice() {
-            [] => Some(String::new()),
-            [Piece::Text(text)] => Some(String::from_utf8_lossy(text).into_owned()),
+        match self.pieces.single() {
+            None if self.pieces.is_empty() => Some(String::new()),
+            Some(Piece::Text(text)) => match std::str::from_utf8(text) {
+                Ok(text) => Some(text.to_owned()),
+                Err(_) => Some(String::from_utf8_lossy(text).into_owned()),
+            },
             _ => None,
         }
     }
@@ -91,6 +68,20 @@ impl Lexeme {
             text.drain(..skip.min(text.len()));
         }
         rest
+    }
+
+    /// The word, and what else is known about it; a text that is all of it moves into the word.
+    pub(crate) fn into_word(mut self, span: Span) -> (Self, Word) {
+        if !self.pattern
+            && let Some(text) = self.pieces.take_text()
+        {
+            let text = String::from_utf8(text)
+                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+            let kind = WordKind::Literal(text);
+            return (self, Word { kind, span });
+        }
+        let word = self.word(span);
+        (self, word)
     }
 
     pub(crate) fn word(&self, span: Span) -> Word {

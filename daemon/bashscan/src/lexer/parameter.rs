@@ -23,11 +23,12 @@ impl Parameter {
     /// Its value, if that can be told.
     fn value(&self) -> Value {
         Value::of(&Lexeme {
-            pieces: vec![if self.indirect {
+            pieces: std::iter::once(if self.indirect {
                 Piece::Unknown
             } else {
                 self.piece.clone()
-            }],
+            })
+            .collect(),
             ..Lexeme::default()
         })
     }
@@ -40,7 +41,7 @@ impl Parameter {
             Some(b'+') => value = Value::of(operand),
             _ => value.or(&Value::of(operand)),
         }
-        Piece::Derived(value)
+        Piece::Derived(Box::new(value))
     }
 
     /// A part of the value, with something put in: what it begins with is not known.
@@ -50,7 +51,7 @@ impl Parameter {
             value.or(&Value::of(added));
         }
         (value.dash, value.inner_dash, value.leads) = (true, true, false);
-        Piece::Derived(value)
+        Piece::Derived(Box::new(value))
     }
 }
 
@@ -134,7 +135,7 @@ impl Parser<'_, '_> {
             let name = parameter.name.clone();
             let subscript = self.subscript(&name)?;
             // Any of the elements, or none.
-            parameter.piece = Piece::Derived(Value::of_name(name));
+            parameter.piece = Piece::Derived(Box::new(Value::of_name(name)));
             parameter.many |= subscript.as_deref() == Some("@");
             if parameter.indirect && !matches!(subscript.as_deref(), Some("@" | "*")) {
                 self.note(Reason::DynamicVariable("${!…}".to_owned()), parameter.start);

@@ -92,6 +92,11 @@ impl Parser<'_, '_> {
                 b'"' => self.double_quoted(word)?,
                 b'$' => self.dollar(word, Quote::None)?,
                 b'`' => self.backticks(word, Quote::None)?,
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' | b'/' => {
+                    self.plain_run(word, |byte| {
+                        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/')
+                    });
+                }
                 _ => {
                     bracket |= byte == b'[';
                     word.pattern |= matches!(byte, b'*' | b'?')
@@ -288,7 +293,7 @@ impl Parser<'_, '_> {
         self.within(context, |this| {
             let mut ignored = Lexeme::default();
             while this.peek().is_some() {
-                this.quoted_part(&mut ignored, Quote::Body)?;
+                this.quoted_run(&mut ignored, Quote::Body)?;
                 // Only the expansions matter; a long body is not to be kept.
                 if matches!(ignored.pieces.last(), Some(Piece::Text(text)) if text.len() > 4096) {
                     ignored.pieces.clear();

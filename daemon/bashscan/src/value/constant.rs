@@ -25,7 +25,7 @@ impl Values {
             return None;
         }
         let mut texts = vec![String::new()];
-        for piece in &word.pieces {
+        for piece in word.pieces.iter() {
             let tails = match piece {
                 Piece::Text(text) => vec![std::str::from_utf8(text).ok()?],
                 Piece::Variable(name) if order.is_assigned_before(name, span) => {
@@ -46,7 +46,7 @@ impl Values {
         if !word.splits {
             return Some(texts.into_iter().map(|text| vec![text]).collect());
         }
-        let is_one = word.pieces.len() == 1 && !word.quoted;
+        let is_one = word.pieces.single().is_some() && !word.quoted;
         if self.separator || !texts.iter().all(|text| splits_plainly(text, is_one)) {
             return None;
         }

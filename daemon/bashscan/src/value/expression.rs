@@ -10,7 +10,7 @@ const EXPANSION: u8 = 1;
 fn flattened(word: &Lexeme) -> Option<(Vec<u8>, Vec<String>)> {
     let mut text = Vec::new();
     let mut names = Vec::new();
-    for piece in &word.pieces {
+    for piece in word.pieces.iter() {
         match piece {
             Piece::Text(part) if part.iter().any(|b| matches!(b, b'$' | b'`')) => return None,
             Piece::Text(part) => text.extend_from_slice(part),

@@ -53,6 +53,9 @@ pub(super) fn is_kept_by_bash(name: &str) -> bool {
 }
 
 pub(super) fn is_set_by_bash(name: &str) -> bool {
+    if !name.starts_with(|first: char| first.is_ascii_uppercase() || first == '_') {
+        return false;
+    }
     SET_BY_BASH.contains(&name)
         || (name.starts_with(BASH_PREFIX) && !BASH_FIXED.contains(&name) && !is_kept_by_bash(name))
 }

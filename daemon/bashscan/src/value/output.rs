@@ -83,7 +83,7 @@ fn id(operands: &[Argument]) -> Option<Value> {
 fn numbers(operands: &[Argument]) -> Option<Value> {
     let mut all = Value::of_kind(Kind::Integer);
     for operand in operands {
-        all.or(&Value::of(&operand.lexeme));
+        all.or(&Value::of(&operand.lexeme()));
     }
     (all.kind == Kind::Integer).then_some(all)
 }
@@ -150,7 +150,7 @@ fn mktemp(operands: &[Argument]) -> Option<Value> {
         if is_long {
             return None;
         }
-        all.or(&Value::of(&operand.lexeme));
+        all.or(&Value::of(&operand.lexeme()));
     }
     all.names.push("TMPDIR".to_owned());
     Some(all)
@@ -160,7 +160,7 @@ fn mktemp(operands: &[Argument]) -> Option<Value> {
 fn parts(operands: &[Argument]) -> Value {
     let mut all = Value::of_kind(Kind::Plain);
     for operand in operands {
-        all.or(&Value::of(&operand.lexeme));
+        all.or(&Value::of(&operand.lexeme()));
     }
     (all.dash, all.inner_dash, all.leads) = (true, true, false);
     all
@@ -171,7 +171,7 @@ fn echo(operands: &[Argument]) -> Option<Value> {
     let mut all = Value::of_kind(Kind::Integer);
     for operand in operands {
         if operand.literal() != Some("-n") {
-            all.or(&Value::of(&operand.lexeme));
+            all.or(&Value::of(&operand.lexeme()));
         }
     }
     all.kind = all.kind.max(Kind::Plain);

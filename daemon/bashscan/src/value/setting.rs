@@ -32,7 +32,7 @@ pub(crate) fn is_plain_setting(name: &str, value: &Lexeme) -> bool {
 fn is_system_path(value: &Lexeme) -> bool {
     const BEFORE: &str = "$PATH";
     let mut path = String::new();
-    for piece in &value.pieces {
+    for piece in value.pieces.iter() {
         match piece {
             Piece::Text(text) => match std::str::from_utf8(text) {
                 Ok(text) if !text.contains('$') => path.push_str(text),

@@ -1,35 +1,34 @@
 //! What follows from all assignments together.
 
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet};
 
+use super::graph::{Graph, Having};
 use super::origin::{has_integer_attribute, is_kept_by_bash, is_set_by_bash};
 use super::output::FUNCTION;
-use super::table::{Assigned, Need, Subscript, Use, Values};
+use super::table::{Need, Subscript, Use, Values};
 use super::{Kind, Value};
 use crate::opaque::{Opaque, Reason};
-use crate::order::Order;
+use crate::order::{Order, Places};
 use crate::word::Span;
 
 /// Most declarations of one array that are looked at.
 const MAX_DECLARATIONS: usize = 32;
 
-/// Names of variables that have a property, directly or through another variable.
-type Names<'a> = HashSet<&'a str>;
-
+/// What is found out about variables, as far as it is asked for.
 struct Solution<'a> {
     values: &'a Values,
-    unknown: Names<'a>,
-    not_integer: Names<'a>,
-    dash: Names<'a>,
-    inner_dash: Names<'a>,
-    untold: OnceCell<Names<'a>>,
     order: &'a Order<'a>,
+    graph: Graph<'a>,
+    unknown: OnceCell<Having>,
+    not_integer: OnceCell<Having>,
+    dash: OnceCell<Having>,
+    inner_dash: OnceCell<Having>,
+    untold: OnceCell<Having>,
 }
 
 impl Values {
     /// Uses whose values may be more than what is needed, with the name of one variable.
-    pub(crate) fn unsafe_uses(&self, order: &Order<'_>) -> Vec<Opaque> {
+    pub(crate) fn unsafe_uses(&self, places: &Places) -> Vec<Opaque> {
         let mut found = self.changed_meanings();
         let evaluated: Vec<&String> = self
             .assigned
@@ -37,7 +36,8 @@ impl Values {
             .filter(|name| self.integer.contains(*name) || has_integer_attribute(name))
             .collect();
         if !self.uses.is_empty() || !self.subscripts.is_empty() || !evaluated.is_empty() {
-            let solution = Solution::of(self, order);
+            let order = Order::of(places);
+            let solution = Solution::of(self, &order);
             found.extend(self.uses.iter().filter_map(|each| solution.fault(each)));
             found.extend(self.subscripts.iter().filter_map(|each| {
                 let culprit = solution.not_evaluable(&each.value, each.span)?;
@@ -53,17 +53,7 @@ impl Values {
                 );
             }
         }
-        found.sort_by_key(|opaque| opaque.span);
         found
-    }
-
-    /// Anything may be in it, whatever the script assigns.
-    fn is_wild(&self, name: &str) -> bool {
-        is_set_by_bash(name)
-            || (self.positional_unknown && name.starts_with('@'))
-            || name
-                .strip_prefix(FUNCTION)
-                .is_some_and(|name| self.functions.contains(name))
     }
 
     /// Declarations that read a value as code, and functions that are removed.
@@ -88,166 +78,168 @@ impl Values {
         lists.chain(removed).collect()
     }
 
-    /// The variables that have a property: it is in a value of theirs, or they are given the value of
-    /// one that has it.
-    fn reach(
-        &self,
-        has: impl Fn(&Assigned) -> bool,
-        follows: impl Fn(&Value) -> bool,
-        from_outside: impl Fn(&str) -> bool,
-    ) -> Names<'_> {
-        let mut reached: Names<'_> = HashSet::new();
-        let mut feeds: HashMap<&str, Vec<&str>> = HashMap::new();
-        let mut queue: Vec<&str> = Vec::new();
-        for (name, values) in &self.assigned {
-            if from_outside(name) {
-                queue.push(name);
-            }
-            for each in values {
-                if has(each) {
-                    queue.push(name);
-                } else if follows(&each.value) {
-                    for source in &each.value.names {
-                        if from_outside(source) {
-                            queue.push(name);
-                        }
-                        feeds.entry(source).or_default().push(name);
-                    }
-                }
-            }
-        }
-        while let Some(name) = queue.pop() {
-            if reached.insert(name) {
-                queue.extend(feeds.get(name).into_iter().flatten());
-            }
-        }
-        reached
+    /// Anything may be in it, whatever the script assigns.
+    fn is_wild(&self, name: &str) -> bool {
+        is_set_by_bash(name)
+            || (self.positional_unknown && name.starts_with('@'))
+            || name
+                .strip_prefix(FUNCTION)
+                .is_some_and(|name| self.functions.contains(name))
+    }
+
+    /// Never assigned: it comes from outside, if it is set at all.
+    fn is_foreign(&self, name: &str) -> bool {
+        !name.starts_with(FUNCTION) && !self.assigned.contains_key(name) && !is_kept_by_bash(name)
     }
 }
 
 impl<'a> Solution<'a> {
     fn of(values: &'a Values, order: &'a Order<'a>) -> Self {
-        let always = |_: &Value| true;
-        let is_wild = |name: &str| values.is_wild(name);
-        let is_text = |name: &str| {
-            is_wild(name)
-                || (!values.assigned.contains_key(name)
-                    && !is_kept_by_bash(name)
-                    && !name.starts_with(FUNCTION))
-        };
         Self {
             values,
-            unknown: values.reach(|each| each.value.kind == Kind::Unknown, always, is_wild),
-            not_integer: values.reach(|each| each.value.kind > Kind::Integer, always, is_text),
-            dash: values.reach(|each| each.value.dash, |v| !v.leads, is_wild),
-            inner_dash: values.reach(
-                |each| each.value.dash || each.value.inner_dash,
-                always,
-                is_wild,
-            ),
-            untold: OnceCell::new(),
             order,
+            graph: Graph::of(values),
+            unknown: OnceCell::new(),
+            not_integer: OnceCell::new(),
+            dash: OnceCell::new(),
+            inner_dash: OnceCell::new(),
+            untold: OnceCell::new(),
         }
     }
 
-    fn is_unknown(&self, name: &str) -> bool {
-        self.unknown.contains(name) || self.values.is_wild(name)
+    /// More than an integer, if the script has anything to do with it.
+    fn not_integer(&self) -> &Having {
+        self.not_integer.get_or_init(|| {
+            self.graph.reach(
+                |name| self.values.is_wild(name) || self.values.is_foreign(name),
+                |each| each.value.kind > Kind::Integer,
+                |_| true,
+            )
+        })
     }
 
-    /// Never assigned: it comes from outside, if it is set at all.
-    fn is_foreign(&self, name: &str) -> bool {
-        !self.values.assigned.contains_key(name)
-            && !is_kept_by_bash(name)
-            && !name.starts_with(FUNCTION)
+    fn is_unknown(&self, name: &str) -> bool {
+        let unknown = self.unknown.get_or_init(|| {
+            self.graph.reach(
+                |name| self.values.is_wild(name),
+                |each| each.value.kind == Kind::Unknown,
+                |_| true,
+            )
+        });
+        let known = self.graph.has(unknown, name);
+        known.unwrap_or_else(|| self.values.is_wild(name))
+    }
+
+    fn may_begin_with_dash(&self, name: &str) -> bool {
+        let dash = self.dash.get_or_init(|| {
+            self.graph.reach(
+                |name| self.values.is_wild(name),
+                |each| each.value.dash,
+                |each| !each.value.leads,
+            )
+        });
+        let known = self.graph.has(dash, name);
+        known.unwrap_or_else(|| self.values.is_wild(name))
+    }
+
+    fn may_hold_dash(&self, name: &str) -> bool {
+        let inner = self.inner_dash.get_or_init(|| {
+            self.graph.reach(
+                |name| self.values.is_wild(name),
+                |each| each.value.dash || each.value.inner_dash,
+                |_| true,
+            )
+        });
+        let known = self.graph.has(inner, name);
+        known.unwrap_or_else(|| self.values.is_wild(name))
+    }
+
+    /// Something in it is no text of the script, nor of the environment.
+    fn is_untold(&self, name: &str) -> bool {
+        let untold = self.untold.get_or_init(|| {
+            self.graph.reach(
+                |name| self.values.is_wild(name),
+                |each| each.value.kind == Kind::Unknown && each.constant.is_none(),
+                |_| true,
+            )
+        });
+        let known = self.graph.has(untold, name);
+        known.unwrap_or_else(|| self.values.is_wild(name))
     }
 
     /// What in the value may be more than a number for arithmetic.
-    ///
-    /// The environment holds no code, but it may hold the name of a variable that does.
     fn not_evaluable(&self, value: &Value, span: Span) -> Option<String> {
         if value.kind > Kind::Integer {
             return Some("an expansion".to_owned());
         }
-        let only_integers = self.not_integer.is_empty();
-        value
+        let culprit = value
             .names
             .iter()
-            .find(|name| {
-                self.not_integer.contains(name.as_str())
-                    || self.values.is_wild(name)
-                    || self.is_foreign(name)
-                    || !(only_integers
-                        || is_kept_by_bash(name)
-                        || name.starts_with('@')
-                        || name.starts_with(FUNCTION)
-                        || (!self.values.unset.contains_key(name.as_str())
-                            && self.order.is_assigned_before(name, span)))
-            })
-            .cloned()
+            .find(|name| !self.is_evaluable(name, span));
+        culprit.cloned()
+    }
+
+    /// The environment holds no code, but it may hold the name of a variable that does.
+    fn is_evaluable(&self, name: &str, span: Span) -> bool {
+        if self.values.is_wild(name) {
+            return false;
+        }
+        let is_foreign = self.values.is_foreign(name);
+        if !is_foreign && self.graph.has(self.not_integer(), name) == Some(true) {
+            return false;
+        }
+        let is_parameter = name.starts_with('@');
+        let is_inherited = is_foreign || !(is_parameter || self.not_integer().is_empty());
+        !is_inherited
+            || is_kept_by_bash(name)
+            || name.starts_with(FUNCTION)
+            || (!self.values.unset.contains_key(name) && self.order.is_assigned_before(name, span))
     }
 
     fn not_plain(&self, value: &Value) -> bool {
         value.kind > Kind::Plain || value.names.iter().any(|name| self.is_unknown(name))
     }
 
-    /// Something in it is no text of the script, nor of the environment.
-    fn is_not_constant(&self, value: &Value) -> bool {
-        let is_told = |each: &Assigned| each.value.kind < Kind::Unknown || each.constant.is_some();
-        let untold = self.untold.get_or_init(|| {
-            let is_wild = |name: &str| self.values.is_wild(name);
-            self.values.reach(|each| !is_told(each), |_| true, is_wild)
-        });
-        value.kind == Kind::Unknown
-            || value
-                .names
-                .iter()
-                .any(|name| untold.contains(name.as_str()) || self.values.is_wild(name))
-    }
-
     fn is_integer(&self, value: &Value) -> bool {
         value.kind == Kind::Integer
-            && value
-                .names
-                .iter()
-                .all(|name| !self.not_integer.contains(name.as_str()) && !self.is_foreign(name))
+            && value.names.iter().all(|name| {
+                let known = self.graph.has(self.not_integer(), name);
+                !known.unwrap_or_else(|| self.values.is_wild(name) || self.values.is_foreign(name))
+            })
     }
 
     /// Whether the value, or a word it becomes, may begin with a `-`.
     fn may_be_option(&self, value: &Value, splits: bool) -> bool {
-        let begins = value.dash
-            || (!value.leads
-                && value
-                    .names
-                    .iter()
-                    .any(|name| self.dash.contains(name.as_str()) || self.values.is_wild(name)));
+        let mut names = value.names.iter();
+        let begins =
+            value.dash || (!value.leads && names.any(|name| self.may_begin_with_dash(name)));
         let holds = || {
             value.inner_dash
                 || self.values.separator
                 || self.not_plain(value)
-                || value
-                    .names
-                    .iter()
-                    .any(|name| self.inner_dash.contains(name.as_str()))
+                || value.names.iter().any(|name| self.may_hold_dash(name))
         };
         begins || (splits && holds())
     }
 
     fn fault(&self, each: &Use) -> Option<Opaque> {
+        let value = &each.value;
         let is_fault = match each.need {
             Need::Integer => {
-                let culprit = self.not_evaluable(&each.value, each.span)?;
+                let culprit = self.not_evaluable(value, each.span)?;
                 return Some(arithmetic(culprit, each.span));
             }
-            Need::Plain => self.not_plain(&each.value),
-            Need::Constant => self.is_not_constant(&each.value),
+            Need::Plain => self.not_plain(value),
+            Need::Constant => {
+                value.kind == Kind::Unknown || value.names.iter().any(|name| self.is_untold(name))
+            }
             Need::NoOption { splits } => {
-                !self.is_integer(&each.value) && self.may_be_option(&each.value, splits)
+                !self.is_integer(value) && self.may_be_option(value, splits)
             }
         };
         let matters = || {
-            each.unless
-                .as_ref()
-                .is_none_or(|value| !self.is_integer(value))
+            let unless = each.unless.as_ref();
+            unless.is_none_or(|value| !self.is_integer(value))
         };
         (is_fault && matters()).then(|| Opaque {
             reason: each.reason.clone(),
@@ -257,18 +249,14 @@ impl<'a> Solution<'a> {
 
     /// Declared before, for certain, in the same shell.
     fn is_associative(&self, subscript: &Subscript) -> bool {
-        let Subscript {
-            name,
-            span,
-            in_code,
-            in_substitution,
-            ..
-        } = subscript;
-        let declared_before = |command: &Span| {
-            let within = !in_substitution && command.start <= span.start && span.end <= command.end;
-            within || self.order.runs_before(*command, *span)
+        let Subscript { name, span, .. } = subscript;
+        let declared_before = |declared: &Span| {
+            let within = !subscript.in_substitution
+                && declared.start <= span.start
+                && span.end <= declared.end;
+            within || self.order.runs_before(*declared, *span)
         };
-        !in_code
+        !subscript.in_code
             && !self.values.not_associative.contains(name)
             && self
                 .values

@@ -1,13 +1,15 @@
 //! All assignments of a script, and all uses that depend on what was assigned.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::expression::{assigned_names, expression};
 use super::{Kind, Value};
+use crate::builtin::Argument;
 use crate::context::{Context, Place};
 use crate::lexer::Lexeme;
 use crate::opaque::Reason;
-use crate::word::Span;
+use crate::scan::Command;
+use crate::word::{Span, Word};
 
 /// What a value has to be for the script to mean what it seems to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,31 +51,33 @@ pub(super) struct Assigned {
 /// All assignments and uses of a script.
 #[derive(Default)]
 pub(crate) struct Values {
-    pub(super) assigned: HashMap<String, Vec<Assigned>>,
+    pub(super) assigned: BTreeMap<String, Vec<Assigned>>,
     pub(super) uses: Vec<Use>,
     pub(super) subscripts: Vec<Subscript>,
     /// Variables with the integer attribute.
-    pub(super) integer: HashSet<String>,
+    pub(super) integer: BTreeSet<String>,
     /// Variables with an attribute that changes what they are given.
-    pub(super) changed: HashSet<String>,
+    pub(super) changed: BTreeSet<String>,
     /// Unset, or declared without a value, somewhere.
-    pub(super) emptied: HashSet<String>,
+    pub(super) emptied: BTreeSet<String>,
     /// Nothing is known about positional parameters.
     pub(super) positional_unknown: bool,
     /// The script changes how words are split.
     pub(super) separator: bool,
     /// Associative arrays, with where they are declared.
-    pub(super) associative: HashMap<String, Vec<Span>>,
+    pub(super) associative: BTreeMap<String, Vec<Span>>,
     /// Declared as something else, or unset, somewhere.
-    pub(super) not_associative: HashSet<String>,
+    pub(super) not_associative: BTreeSet<String>,
     /// Arrays of either kind.
-    pub(super) arrays: HashSet<String>,
+    pub(super) arrays: BTreeSet<String>,
     /// Whose value would be read as code if they were arrays.
     pub(super) not_arrays: Vec<(String, Span)>,
+    /// Words of commands that are not literal, with the index of the command.
+    calls: Vec<(usize, Value)>,
     /// Functions that are defined anywhere.
-    pub(super) functions: HashSet<String>,
+    pub(super) functions: BTreeSet<String>,
     /// Unset by a command that removes a function if there is no such variable.
-    pub(super) unset: HashMap<String, Vec<Span>>,
+    pub(super) unset: BTreeMap<String, Vec<Span>>,
 }
 
 impl Values {
@@ -226,20 +230,39 @@ impl Values {
         });
     }
 
-    /// The arguments of a command that may be a call to a function: what its positional parameters
-    /// are. All calls are kept as one value.
-    pub(crate) fn call<'a>(
-        &mut self,
-        name: &str,
-        words: impl Iterator<Item = &'a Lexeme>,
-        span: Span,
-    ) {
-        let all = words.map(Value::of).reduce(|mut all, value| {
-            all.or(&value);
-            all
-        });
-        if let Some(all) = all {
-            self.positional(&positional(Some(name)), &all, span);
+    /// The words of the command of this index, which may be a call to a function.
+    pub(crate) fn call(&mut self, command: usize, words: &[Argument]) {
+        let dynamic = words.iter().skip(1).filter(|word| word.literal().is_none());
+        for word in dynamic {
+            self.calls.push((command, Value::of(&word.lexeme())));
+        }
+    }
+
+    /// Gives functions the arguments of their calls: all are kept as one value.
+    pub(crate) fn pass_arguments(&mut self, commands: &[Command]) {
+        let calls = std::mem::take(&mut self.calls);
+        if self.functions.is_empty() {
+            return;
+        }
+        let function = |values: &Self, command: &Command| {
+            let name = command.name();
+            name.filter(|name| values.functions.contains(*name))
+                .map(|name| positional(Some(name)))
+        };
+        for command in commands {
+            let Some(name) = function(self, command) else {
+                continue;
+            };
+            for text in command.words.iter().skip(1).filter_map(Word::literal) {
+                self.positional(&name, &Value::of_text(text), command.span);
+            }
+        }
+        for (index, value) in calls {
+            if let Some(command) = commands.get(index)
+                && let Some(name) = function(self, command)
+            {
+                self.positional(&name, &value, command.span);
+            }
         }
     }
 

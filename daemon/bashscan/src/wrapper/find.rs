@@ -90,7 +90,7 @@ impl Parser<'_, '_> {
                         let reason = Reason::Wrapper("find".to_owned());
                         let span = argument.word.span;
                         let values = &mut self.found.values;
-                        values.require(&argument.lexeme, need, reason, span);
+                        values.require(&argument.lexeme(), need, reason, span);
                     }
                 }
             }

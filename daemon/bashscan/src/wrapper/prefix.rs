@@ -102,7 +102,7 @@ impl Parser<'_, '_> {
             .map(|(_, value)| value);
         self.found
             .values
-            .assign(name, &argument.lexeme.behind(name.len() + 1), span);
+            .assign(name, &argument.lexeme().behind(name.len() + 1), span);
         let strange_locale = is_locale(name) && !value.is_some_and(is_plain_locale);
         if !is_identifier(name) || affects_programs(name) || strange_locale {
             self.found.opaque(Reason::Variable(name.to_owned()), span);
