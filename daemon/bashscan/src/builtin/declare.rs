@@ -28,6 +28,7 @@ struct Attributes {
     integer: bool,
     array: bool,
     associative: bool,
+    readonly: bool,
     /// Nothing is declared, or the value that was there is kept.
     keeps: bool,
     /// A value becomes upper or lower case.
@@ -49,6 +50,7 @@ impl Parser<'_, '_> {
     pub(super) fn declare(&mut self, builtin: &str, operands: &[Argument], plain: bool) {
         let mut attributes = Attributes {
             exports: builtin == "export",
+            readonly: builtin == "readonly",
             ..Attributes::default()
         };
         let mut in_options = true;
@@ -94,7 +96,8 @@ impl Parser<'_, '_> {
                 'a' => attributes.array = sets,
                 'l' | 'u' => attributes.changes = true,
                 'f' | 'F' | 'I' | 'p' => attributes.keeps = true,
-                'g' | 'r' | 't' => {}
+                'r' => attributes.readonly = sets,
+                'g' | 't' => {}
                 _ => self
                     .found
                     .opaque(Reason::ShellState(builtin.to_owned()), operand.word.span),
@@ -205,12 +208,18 @@ impl Parser<'_, '_> {
             self.found.values.not_associative(name);
         }
         // A local variable begins as nothing; others keep what they had.
-        let is_local =
-            self.context.function().is_some() && !matches!(*builtin, "export" | "readonly");
+        let in_function = self.context.function().is_some();
+        let is_local = in_function && !matches!(*builtin, "export" | "readonly");
         let is_set = if has_value {
-            !declared.appends && !operand.lexeme().prefix().contains('[')
+            // `local` fails outside of functions.
+            (in_function || *builtin != "local")
+                && !declared.appends
+                && !operand.lexeme().prefix().contains('[')
         } else {
             self.found.values.emptied(name);
+            if attributes.readonly {
+                self.found.values.kept(name);
+            }
             is_local && !attributes.keeps
         };
         if is_set {

@@ -67,8 +67,7 @@ impl Values {
             || self.integer.contains(name)
             || self.changed.contains(name)
             || self.arrays.contains(name)
-            // A variable of an outer function may come to light.
-            || self.unset.contains_key(name);
+            || self.may_not_hold(name);
         if strange {
             return None;
         }

@@ -193,7 +193,7 @@ impl<'a> Solution<'a> {
         !is_inherited
             || is_kept_by_bash(name)
             || name.starts_with(FUNCTION)
-            || (!self.values.unset.contains_key(name) && self.order.is_assigned_before(name, span))
+            || (!self.values.may_not_hold(name) && self.order.is_assigned_before(name, span))
     }
 
     fn not_plain(&self, value: &Value) -> bool {

@@ -64,6 +64,8 @@ pub(crate) struct Values {
     pub(super) positional_unknown: bool,
     /// The script changes how words are split.
     pub(super) separator: bool,
+    /// Made readonly as they were: no assignment changes them.
+    kept: BTreeSet<String>,
     /// Associative arrays, with where they are declared.
     pub(super) associative: BTreeMap<String, Vec<Span>>,
     /// Declared as something else, or unset, somewhere.
@@ -138,6 +140,17 @@ impl Values {
     /// Unset, or declared without a value.
     pub(crate) fn emptied(&mut self, name: &str) {
         self.emptied.insert(name.to_owned());
+    }
+
+    /// Readonly, whatever it holds.
+    pub(crate) fn kept(&mut self, name: &str) {
+        self.kept.insert(name.to_owned());
+    }
+
+    /// Whether an assignment that has run may be without effect: it has failed, or a variable of an
+    /// outer function has come to light.
+    pub(super) fn may_not_hold(&self, name: &str) -> bool {
+        self.kept.contains(name) || self.unset.contains_key(name)
     }
 
     /// `declare -A`

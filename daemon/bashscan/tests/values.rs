@@ -1,0 +1,204 @@
+//! Scripts that pass hostile values around: whatever bash runs of them, by its own trace and by what
+//! was started, the scan has seen, or it has said that it does not understand.
+
+mod support;
+
+use std::cell::Cell;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use support::{Stubs, assert_all_seen, has};
+
+/// Values that run `k9` when they are evaluated, that are names, options or patterns, and plain ones.
+fn value() -> impl Strategy<Value = String> {
+    prop_oneof![
+        3 => prop::sample::select(vec![
+            "'a[$(k9)]'", "'-v a[$(k9)]'", "'x[$(k9)]'", "'-v x[$(k9)]'", "'-n x -o -v a[`k9`]'", "-v", "'k8 a'", "k8",
+            "'-vx'", "'*'", "'USER'", "y", "'x'", "'-k'", "'[$(k9)]'", "')'", "'! -v a[$(k9)]'", "\"-R a[\\$(k9)]\"",
+        ]).prop_map(str::to_owned),
+        3 => prop::sample::select(vec!["1", "0", "-3", "abc", "a.b", "''", "'a b'", "a-b", "/x/y", "07"]).prop_map(str::to_owned),
+        3 => variable().prop_map(|name| format!("${name}")),
+        1 => variable().prop_map(|name| format!("\"${name}\"")),
+        1 => (variable(), prop::sample::select(vec!["%b*", "#a", "/a/[", "^^", ":1:2", ":-1", "-'a[$(k9)]'", "+1", "//[/b", "@Q"]))
+            .prop_map(|(name, operation)| format!("${{{name}{operation}}}")),
+        1 => (variable(), variable()).prop_map(|(one, other)| format!("${one}${other}")),
+        1 => variable().prop_map(|name| format!("$((${{#{name}}} + 1))")),
+        1 => variable().prop_map(|name| format!("$(echo ${name})")),
+        1 => Just("$(expr $x + 1)".to_owned()),
+        2 => prop::sample::select(vec!["$1", "\"$1\"", "$@", "\"$@\"", "$#", "$*", "$2", "$0", "${1:-a}", "$_", "$-"]).prop_map(str::to_owned),
+    ]
+}
+
+fn variable() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["x", "y", "USER", "g"])
+}
+
+/// One command that assigns.
+fn assignment() -> impl Strategy<Value = String> {
+    let how = prop::sample::select(vec![
+        "NAME=VALUE",
+        "NAME=VALUE",
+        "NAME=VALUE",
+        "export NAME=VALUE",
+        "declare NAME=VALUE",
+        "readonly NAME=VALUE",
+        "NAME+=VALUE",
+        "local NAME=VALUE",
+        "local NAME",
+        "unset NAME",
+        "read NAME <<< VALUE",
+        "printf -v NAME %s VALUE",
+        "for NAME in VALUE; do :; done",
+        "NAME=(VALUE b)",
+        "declare -i NAME=VALUE",
+        "declare -u NAME=VALUE",
+        "let NAME=VALUE",
+        "(( NAME = 1 ))",
+        "(( NAME++ ))",
+        "${NAME:=VALUE}",
+        ": ${NAME:=VALUE}",
+        "set -- VALUE",
+        "set VALUE",
+        "set -- a VALUE",
+        "shift",
+        "IFS=a",
+        "IFS=VALUE",
+        "declare -A m",
+        "m[VALUE]=1",
+        "a[VALUE]=1",
+        "NAME=VALUE f VALUE",
+        "f VALUE",
+        "f a VALUE",
+        "PATH=$PATH:/usr/bin",
+        "declare -a NAME=VALUE",
+        "NAME=$(( NAME + 1 ))",
+        "getopts ab NAME",
+        "eval 'NAME=VALUE2'",
+        "trap 'NAME=k7' EXIT",
+        "unset m",
+        "NAME=k8",
+        "readonly NAME",
+        "declare -r NAME",
+        "NAME='k8 a'",
+    ]);
+    (how, variable(), value()).prop_map(|(how, name, value)| {
+        let quoted = value.replace('\'', "'\\''");
+        how.replace("NAME", name)
+            .replace("VALUE2", &quoted)
+            .replace("VALUE", &value)
+    })
+}
+
+/// One command that takes values, maybe for code.
+fn usage() -> impl Strategy<Value = String> {
+    let how = prop::sample::select(vec![
+        "[ VALUE ]",
+        "[ VALUE = a ]",
+        "[ -n VALUE ]",
+        "[ VALUE OTHER ]",
+        "[ VALUE -eq OTHER ]",
+        "test VALUE",
+        "[[ -v VALUE ]]",
+        "[[ VALUE -eq 1 ]]",
+        "[ -z VALUE -o VALUE = OTHER ]",
+        "[[ VALUE == OTHER ]]",
+        "(( x ))",
+        "(( USER + 1 ))",
+        "k0 $(( $x + 1 ))",
+        "k0 $(( g ))",
+        "k0 ${a[VALUE]}",
+        "k0 ${m[VALUE]}",
+        "m[VALUE]=2",
+        "printf VALUE OTHER",
+        "printf VALUE",
+        "k0 VALUE OTHER",
+        "$g VALUE",
+        "$g",
+        "\"$g\" VALUE",
+        "$x $g k1",
+        "${g}x",
+        "command $g a",
+        "exec $g a",
+        "k0 ${x:USER:1}",
+        "echo VALUE",
+        "[ VALUE ] && k2 VALUE",
+        "case VALUE in OTHER) k3;; esac",
+        "while [ VALUE ]; do k4; break; done",
+        "k0 | $g",
+        "$g &",
+        "( $g OTHER )",
+        "k5 $($g)",
+        "eval '$g'",
+        "set -- VALUE; [ $1 ]",
+        "for i in VALUE; do [ $i ]; $i; done",
+        "let VALUE",
+        "unset VALUE",
+        "wait VALUE",
+    ]);
+    (how, value(), value())
+        .prop_map(|(how, value, other)| how.replace("VALUE", &value).replace("OTHER", &other))
+}
+
+/// Some of both, in all kinds of places.
+fn script() -> impl Strategy<Value = String> {
+    let command = prop_oneof![3 => assignment(), 2 => usage()];
+    let nested = command.prop_recursive(3, 16, 4, |inner| {
+        let list = prop::collection::vec(inner.clone(), 1..4).prop_map(|all| all.join("; "));
+        prop_oneof![
+            2 => list.clone(),
+            1 => list.clone().prop_map(|list| format!("if [ 1 ]; then {list}; fi")),
+            1 => list.clone().prop_map(|list| format!("if ! k1; then {list}; else :; fi")),
+            2 => list.clone().prop_map(|list| format!("f() {{ {list}; }}")),
+            1 => (list.clone(), value()).prop_map(|(list, value)| format!("f() {{ {list}; }}; f {value}")),
+            1 => list.clone().prop_map(|list| format!("f; f() {{ {list}; }}")),
+            1 => list.clone().prop_map(|list| format!("( {list} )")),
+            1 => list.clone().prop_map(|list| format!("{{ {list}; }} &")),
+            1 => list.clone().prop_map(|list| format!("k0 | {{ {list}; }}")),
+            1 => list.clone().prop_map(|list| format!("k0 && {{ {list}; }}")),
+            1 => list.clone().prop_map(|list| format!("for i in 1 2; do {list}; done")),
+            1 => list.clone().prop_map(|list| format!("k6 $({list})")),
+            1 => list.prop_map(|list| format!("eval '{}'", list.replace('\'', "'\\''"))),
+        ]
+    });
+    prop::collection::vec(nested, 2..6).prop_map(|all| all.join("; "))
+}
+
+#[test]
+fn what_bash_runs_of_scripts_with_hostile_values_was_seen() {
+    if !has("bash") {
+        eprintln!("skipped: no bash");
+        return;
+    }
+    let stubs = Stubs::new();
+    let (clear, traced) = (Cell::new(0), Cell::new(0));
+    let seed = [support::number("BASHSCAN_SEED", 7); 32];
+    let generator = proptest::test_runner::TestRng::from_seed(
+        proptest::test_runner::RngAlgorithm::ChaCha,
+        &seed,
+    );
+    // Most scripts are opaque: they are generated, but not run.
+    let config = Config {
+        cases: support::number("BASHSCAN_ROUNDS", 6000),
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let result = TestRunner::new_with_rng(config, generator).run(&script(), |script| {
+        if !harness_bashscan::scan(&script).opaque.is_empty() {
+            return Ok(());
+        }
+        clear.set(clear.get() + 1);
+        let ran = stubs.run(&script);
+        let trace = stubs.trace();
+        traced.set(traced.get() + trace.len());
+        assert_all_seen(&script, &ran);
+        assert_all_seen(&script, &trace);
+        Ok(())
+    });
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+    let (clear, traced) = (clear.get(), traced.get());
+    eprintln!("{clear} scripts understood and run, {traced} commands traced");
+    assert!(clear > 100, "only {clear} scripts were understood");
+    assert!(traced > clear, "only {traced} commands were traced");
+}
