@@ -122,7 +122,7 @@ impl Parser<'_, '_> {
                 for operand in operands {
                     self.found
                         .values
-                        .evaluate(&operand.lexeme(), operand.word.span);
+                        .evaluate(&operand.lexeme(), &self.context, operand.word.span);
                 }
             }
             "declare" | "typeset" | "local" | "readonly" | "export" => {

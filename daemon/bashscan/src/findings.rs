@@ -3,7 +3,7 @@
 use crate::context::{Context, Place};
 use crate::lexer::Lexeme;
 use crate::opaque::{Opaque, Reason};
-use crate::order::{Block, Places};
+use crate::order::{Block, BlockKind, Places, Site};
 use crate::resolve::Deferred;
 use crate::scan::{Assignment, Command, Function, Redirection, Source};
 use crate::value::{Need, Values, is_plain_setting};
@@ -23,6 +23,8 @@ pub(crate) struct Findings {
     pub(crate) places: Places,
     /// Commands whose names are looked up when all assignments are known.
     pub(crate) deferred: Vec<Deferred>,
+    /// Expansions and evaluations that can fail, so far.
+    pub(crate) risks: usize,
     /// Tests, arithmetic and other syntax that is no command.
     pub(crate) expressions: usize,
 }
@@ -44,15 +46,15 @@ impl Findings {
     }
 
     /// What is at the span is run only sometimes, or elsewhere.
-    pub(crate) fn block(&mut self, span: Span, is_function: bool) {
-        self.places.blocks.push(Block { span, is_function });
+    pub(crate) fn block(&mut self, span: Span, kind: BlockKind) {
+        self.places.blocks.push(Block { span, kind });
     }
 
     /// A variable is given a value of its own whenever the text comes here.
-    pub(crate) fn assigned_for_certain(&mut self, name: &str, context: &Context, span: Span) {
+    pub(crate) fn assigned_for_certain(&mut self, name: &str, context: &Context, site: Site) {
         // A text that is kept runs some other time, or in another shell; a wrapper is a program.
         if !context.is_in(Place::Code) && !context.is_in(Place::Wrapper) {
-            self.places.assigned(name, span);
+            self.places.assigned(name, site);
         }
     }
 

@@ -10,12 +10,13 @@ mod simple;
 
 use crate::context::Place;
 use crate::lexer::{Parser, Walk};
+use crate::order::BlockKind;
 use keyword::Keyword;
 
 impl Parser<'_, '_> {
     /// A whole text of commands.
     pub(crate) fn script(&mut self) -> Walk {
-        self.list()?;
+        self.lines()?;
         if self.peek().is_some() {
             return Err(self.syntax("a closing word or parenthesis without an opening one"));
         }
@@ -25,15 +26,41 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
+    /// Commands that the shell reads and runs line by line.
+    pub(crate) fn lines(&mut self) -> Walk<usize> {
+        let outer = self.line_start;
+        let result = self.commands(true);
+        self.line_start = outer;
+        result
+    }
+
     /// Commands up to a closing word or parenthesis, `;;` or the end; how many there were.
     pub(crate) fn list(&mut self) -> Walk<usize> {
+        self.commands(false)
+    }
+
+    fn commands(&mut self, by_line: bool) -> Walk<usize> {
         let mut count = 0;
         // Of more than one command it is not known what they print together.
         self.output = None;
+        self.blank_lines()?;
+        if by_line {
+            self.line_start = self.at;
+        }
         loop {
+            let before = self.at;
             self.blank_lines()?;
+            let skipped = self.text.get(before..self.at).unwrap_or_default();
+            if by_line && skipped.contains(&b'\n') {
+                self.line_ends();
+            }
             match self.peek() {
-                None | Some(b')') => return Ok(count),
+                None | Some(b')') => {
+                    if by_line {
+                        self.line_ends();
+                    }
+                    return Ok(count);
+                }
                 Some(b';') => {
                     return if matches!(self.peek_at(1), Some(b';' | b'&')) {
                         Ok(count)
@@ -53,9 +80,19 @@ impl Parser<'_, '_> {
                 self.output = None;
             }
             if !self.separator(first)? {
+                if by_line {
+                    self.line_ends();
+                }
                 return Ok(count);
             }
         }
+    }
+
+    /// The line ends before the next command, with the here-documents that follow it.
+    fn line_ends(&mut self) {
+        let span = self.span(self.line_start, self.at);
+        self.found.block(span, BlockKind::Line);
+        self.line_start = self.at;
     }
 
     /// A list that must not be empty.
@@ -81,7 +118,7 @@ impl Parser<'_, '_> {
                 self.operator_ends()?;
                 self.found.mark(first, Some(Place::Background), false);
                 let span = self.span(start, self.at);
-                self.found.block(span, false);
+                self.found.block(span, BlockKind::Part);
                 Ok(true)
             }
             (Some(b'\n'), _) => Ok(true),
@@ -132,7 +169,7 @@ impl Parser<'_, '_> {
         if has_more {
             self.found.mark(first, Some(Place::Pipeline), false);
             let span = self.span(start, self.at);
-            self.found.block(span, false);
+            self.found.block(span, BlockKind::Part);
         }
         while has_more {
             let stage = self.found.commands.len();
@@ -201,7 +238,7 @@ impl Parser<'_, '_> {
     /// A simple or compound command or a function definition.
     pub(crate) fn command(&mut self) -> Walk {
         self.blanks();
-        let first = self.found.commands.len();
+        let first = (self.found.commands.len(), self.at);
         if self.peek() == Some(b'(') {
             if self.peek_at(1) == Some(b'(') {
                 self.arithmetic_command()?;

@@ -18,6 +18,7 @@ use crate::context::Context;
 use crate::findings::Findings;
 use crate::here_document::Pending;
 use crate::opaque::Reason;
+use crate::order::{BlockKind, Site};
 use crate::recount;
 use crate::scan::{Dialect, MAX_DEPTH};
 use crate::value::Value;
@@ -77,10 +78,14 @@ pub(crate) struct Parser<'t, 'f> {
     pub(crate) in_operand: bool,
     /// Where a substitution was entered, to be compared with the second reading.
     pub(crate) entered: Vec<usize>,
+    /// Where the line begins that the shell reads as one (see [`BlockKind::Line`]).
+    pub(crate) line_start: usize,
     /// What the list that was read last prints, if it is known.
     pub(crate) output: Option<Value>,
     /// Index of the command that is looked into.
     pub(crate) command: usize,
+    /// Where that is, if it runs whenever the text comes there.
+    pub(crate) command_site: Option<Site>,
     depth: usize,
     regions: usize,
 }
@@ -103,8 +108,10 @@ impl<'t, 'f> Parser<'t, 'f> {
             in_substitution: false,
             in_operand: false,
             entered: Vec::new(),
+            line_start: 0,
             output: None,
             command: 0,
+            command_site: None,
             depth: 0,
             regions: 0,
         }
@@ -192,8 +199,17 @@ impl<'t, 'f> Parser<'t, 'f> {
         let start = self.at;
         let result = read(self)?;
         let span = self.span(start, self.at);
-        self.found.block(span, false);
+        self.found.block(span, BlockKind::Part);
         Ok(result)
+    }
+
+    /// Something holds from here on that began at `start`, when there had been so many risks. The
+    /// commands of a line behind the first may not be reached.
+    pub(crate) fn site(&self, start: usize, risks: usize) -> Site {
+        Site {
+            span: self.span(start, self.at),
+            is_firm: start == self.line_start && self.found.risks == risks,
+        }
     }
 
     /// Reads with the context changed.

@@ -4,36 +4,56 @@ use std::collections::BTreeMap;
 
 use crate::word::Span;
 
-/// A part of the script that is not run whenever what is around it is: a branch, a body, one side of
-/// a pipe or of `&&`, or another process. Whatever is in it runs from its start.
+/// A part of the script that is not run, or not to its end, whenever what is around it is: a branch, a
+/// body, one side of a pipe or of `&&`, another process. Whatever is in it runs from its start.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Block {
     pub(crate) span: Span,
-    /// The body of a function.
-    pub(crate) is_function: bool,
+    pub(crate) kind: BlockKind,
+}
+
+/// What a block is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BlockKind {
+    /// A function.
+    Function,
+    /// What the shell reads before it runs it: an error ends all of it. After an error in arithmetic,
+    /// in an expansion or in an assignment to a readonly variable it goes on with the next one.
+    Line,
+    /// Any other.
+    Part,
+}
+
+/// Where something happens that holds from then on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Site {
+    pub(crate) span: Span,
+    /// It is all that its line begins with, and it cannot fail: an error before it ends the line, but
+    /// not the script.
+    pub(crate) is_firm: bool,
 }
 
 /// Blocks and assignments by where they are.
 #[derive(Default)]
 pub(crate) struct Places {
     pub(crate) blocks: Vec<Block>,
-    /// Where a variable is given a value of its own, whatever it was before.
-    sites: BTreeMap<String, Vec<Span>>,
+    /// Where a variable is given a value of its own, or a function is defined.
+    sites: BTreeMap<String, Vec<Site>>,
 }
 
 impl Places {
     /// In the order of the text, once everything is read.
     pub(crate) fn sort(&mut self) {
         for sites in self.sites.values_mut() {
-            sites.sort_unstable_by_key(|site| site.end);
+            sites.sort_unstable_by_key(|site| site.span.end);
         }
     }
 
-    pub(crate) fn assigned(&mut self, name: &str, span: Span) {
+    pub(crate) fn assigned(&mut self, name: &str, site: Site) {
         match self.sites.get_mut(name) {
-            Some(sites) => sites.push(span),
+            Some(sites) => sites.push(site),
             None => {
-                self.sites.insert(name.to_owned(), vec![span]);
+                self.sites.insert(name.to_owned(), vec![site]);
             }
         }
     }
@@ -54,7 +74,7 @@ impl<'a> Order<'a> {
         let mut sorted = places.blocks.clone();
         sorted.sort_unstable_by_key(|block| {
             let Span { start, end } = block.span;
-            (start, std::cmp::Reverse(end), !block.is_function)
+            (start, std::cmp::Reverse(end))
         });
         let mut blocks: Vec<(Block, Option<usize>)> = Vec::with_capacity(sorted.len());
         for block in sorted {
@@ -76,11 +96,17 @@ impl<'a> Order<'a> {
     ///
     /// A function that is defined there is called later, when the variables of the function around its
     /// definition may be gone.
-    pub(crate) fn runs_before(&self, first: Span, then: Span) -> bool {
-        if first.end > then.start {
+    pub(crate) fn runs_before(&self, first: Site, then: Span) -> bool {
+        if first.span.end > then.start {
             return false;
         }
-        let block = self.innermost(first);
+        let mut block = self.innermost(first.span);
+        if first.is_firm
+            && let Some((line, around)) = block.and_then(|at| self.blocks.get(at))
+            && line.kind == BlockKind::Line
+        {
+            block = *around;
+        }
         let mut at = self.innermost(then);
         let mut crosses = false;
         loop {
@@ -90,14 +116,14 @@ impl<'a> Order<'a> {
             let Some((inner, around)) = at.and_then(|at| self.blocks.get(at)) else {
                 return false;
             };
-            crosses |= inner.is_function;
+            crosses |= inner.kind == BlockKind::Function;
             at = *around;
         }
     }
 
     fn is_in_function(&self, mut at: Option<usize>) -> bool {
         while let Some((block, around)) = at.and_then(|at| self.blocks.get(at)) {
-            if block.is_function {
+            if block.kind == BlockKind::Function {
                 return true;
             }
             at = *around;
@@ -109,7 +135,7 @@ impl<'a> Order<'a> {
     pub(crate) fn is_assigned_before(&self, name: &str, span: Span) -> bool {
         self.places.sites.get(name).is_some_and(|sites| {
             // The nearest ones are the likeliest.
-            let behind = sites.partition_point(|site| site.end <= span.start);
+            let behind = sites.partition_point(|site| site.span.end <= span.start);
             let before = sites.get(..behind).unwrap_or_default();
             let near = before.iter().rev().take(MAX_TRIED);
             near.chain(before.first())

@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::findings::Findings;
 use crate::lexer::{Origin, Parser, Region};
 use crate::opaque::{Opaque, Reason};
+use crate::order::Order;
 use crate::resolve::resolve;
 use crate::word::{Span, Word};
 
@@ -39,6 +40,9 @@ pub struct Command {
     pub span: Span,
     /// Line of its start, from 1.
     pub line: usize,
+    /// For certain runs a function of the script, and no program: it is defined before, whatever
+    /// fails.
+    pub calls_function: bool,
 }
 
 impl Command {
@@ -125,21 +129,6 @@ impl Scan {
     pub fn defines(&self, name: &str) -> bool {
         self.functions.iter().any(|function| function.name == name)
     }
-
-    /// Whether the command for certain runs a function of the script and no program: the function
-    /// is defined at script level before it.
-    #[must_use]
-    pub fn calls_function(&self, command: &Command) -> bool {
-        let Some(name) = command.name() else {
-            return false;
-        };
-        command.context.wrapper().is_none()
-            && self.functions.iter().any(|function| {
-                function.name == name
-                    && function.context.is_script_level()
-                    && function.span.end <= command.span.start
-            })
-    }
 }
 
 /// Reads a script as bash would.
@@ -193,8 +182,14 @@ fn finished(text: &str, mut found: Findings) -> Scan {
     resolve(&mut found);
     found.places.sort();
     found.values.pass_arguments(&found.commands);
-    let unsafe_uses = found.values.unsafe_uses(&found.places);
-    found.opaque.extend(unsafe_uses);
+    if found.values.depends_on_order() {
+        let order = Order::of(&found.places);
+        let unsafe_uses = found.values.unsafe_uses(&order);
+        for command in &mut found.commands {
+            command.calls_function = found.values.calls_function(command, &order);
+        }
+        found.opaque.extend(unsafe_uses);
+    }
     found.opaque.sort_by_key(|opaque| opaque.span);
     number_lines(text, &mut found.commands);
     found

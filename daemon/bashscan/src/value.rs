@@ -16,7 +16,7 @@ mod table;
 
 use crate::lexer::{Lexeme, Piece};
 
-pub(crate) use output::output;
+pub(crate) use output::{function_site, output};
 pub(crate) use setting::is_plain_setting;
 pub(crate) use table::{Need, Values, positional_in};
 

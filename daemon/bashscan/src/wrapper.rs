@@ -58,6 +58,7 @@ impl Parser<'_, '_> {
             reads_stdin,
             span: span_of(arguments),
             line: 0,
+            calls_function: false,
         });
         self.command = self.found.commands.len() - 1;
         self.within(context, |this| this.inspect(arguments, nested + 1))

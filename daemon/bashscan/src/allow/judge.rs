@@ -1,6 +1,5 @@
 //! A script against an allowlist.
 
-use std::collections::HashMap;
 use std::path::{Component, Path};
 
 use super::pattern::Pattern;
@@ -87,11 +86,10 @@ pub fn judge_scan(text: &str, scan: &Scan, patterns: &[Pattern], policy: Policy<
             return not_listed(text, redirection.span);
         }
     }
-    let functions = certain_functions(scan);
     let mut matched = Vec::with_capacity(scan.commands.len());
     for command in &scan.commands {
         let pattern = patterns.iter().position(|pattern| pattern.matches(command));
-        if pattern.is_none() && !command.words.is_empty() && !calls_certain(&functions, command) {
+        if pattern.is_none() && !command.words.is_empty() && !command.calls_function {
             return not_listed(text, command.span);
         }
         matched.push(Matched {
@@ -115,31 +113,6 @@ fn open_question(scan: &Scan) -> Option<Verdict> {
         reason: Reason::Code("source".to_owned()),
         span: source.span,
     })
-}
-
-/// The functions that are defined for certain, with the offset behind the first definition.
-fn certain_functions(scan: &Scan) -> HashMap<&str, usize> {
-    let mut certain = HashMap::new();
-    for function in scan
-        .functions
-        .iter()
-        .filter(|function| function.context.is_script_level())
-    {
-        let end = certain
-            .entry(function.name.as_str())
-            .or_insert(function.span.end);
-        *end = function.span.end.min(*end);
-    }
-    certain
-}
-
-/// What [`Scan::calls_function`] says, in constant time.
-fn calls_certain(functions: &HashMap<&str, usize>, command: &Command) -> bool {
-    command.context.wrapper().is_none()
-        && command
-            .name()
-            .and_then(|name| functions.get(name))
-            .is_some_and(|end| *end <= command.span.start)
 }
 
 fn not_listed(text: &str, span: Span) -> Verdict {

@@ -21,7 +21,7 @@ impl Parser<'_, '_> {
                 }
                 self.found.values.assign_unknown(name, span);
                 if matches!(builtin, "read" | "mapfile" | "readarray") {
-                    self.found.values.is_array(name);
+                    self.found.values.has_elements(name, span);
                 }
             }
             _ => self

@@ -188,7 +188,7 @@ impl Parser<'_, '_> {
             operand,
             ..
         } = declared;
-        let span = operand.word.span;
+        let in_function = self.context.function().is_some();
         if attributes.integer {
             self.found.values.integer_attribute(name);
         }
@@ -199,16 +199,15 @@ impl Parser<'_, '_> {
             self.found.values.is_array(name);
         }
         if attributes.associative {
-            let command = self.found.commands.get(self.command);
-            let span = command.map_or(span, |command| command.span);
-            if !self.context.is_in(Place::Code) && !self.context.is_in(Place::Wrapper) {
-                self.found.values.associative(name, span);
+            let elsewhere = self.context.is_in(Place::Code) || self.context.is_in(Place::Wrapper);
+            let fails = *builtin == "local" && !in_function;
+            if let Some(site) = self.command_site.filter(|_| !elsewhere && !fails) {
+                self.found.values.associative(name, site);
             }
         } else if !matches!(*builtin, "export" | "readonly") {
             self.found.values.not_associative(name);
         }
         // A local variable begins as nothing; others keep what they had.
-        let in_function = self.context.function().is_some();
         let is_local = in_function && !matches!(*builtin, "export" | "readonly");
         let is_set = if has_value {
             // `local` fails outside of functions.
@@ -222,9 +221,9 @@ impl Parser<'_, '_> {
             }
             is_local && !attributes.keeps
         };
-        if is_set {
+        if let Some(site) = self.command_site.filter(|_| is_set) {
             let context = &self.context;
-            self.found.assigned_for_certain(name, context, span);
+            self.found.assigned_for_certain(name, context, site);
         }
     }
 

@@ -4,6 +4,7 @@ use super::keyword::Keyword;
 use crate::context::Place;
 use crate::lexer::{Parser, Walk, WordMode};
 use crate::opaque::Reason;
+use crate::order::Site;
 use crate::value::{Kind, Value, positional_in};
 use crate::variable::is_identifier;
 
@@ -123,9 +124,12 @@ impl Parser<'_, '_> {
         }
         self.blank_lines()?;
         let context = self.context.within(Place::Loop);
-        let start = self.span(self.at, self.at);
         if let Some(name) = name {
-            self.found.assigned_for_certain(&name, &context, start);
+            let site = Site {
+                span: self.span(self.at, self.at),
+                is_firm: false,
+            };
+            self.found.assigned_for_certain(&name, &context, site);
         }
         self.within(context, |this| {
             this.block(|this| {

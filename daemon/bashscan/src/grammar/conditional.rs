@@ -104,7 +104,7 @@ impl Parser<'_, '_> {
                     .flatten()
                 {
                     let span = self.span(operand.start, operand.end);
-                    self.found.values.evaluate(operand, span);
+                    self.found.values.evaluate(operand, &self.context, span);
                 }
             }
             if matches!(operator.as_str(), "-v" | "-R")

@@ -2,6 +2,7 @@
 
 use crate::lexer::{Parser, Walk, WordMode};
 use crate::opaque::Reason;
+use crate::order::BlockKind;
 use crate::scan::Redirection;
 use crate::variable::is_identifier;
 use crate::word::{Word, WordKind};
@@ -126,13 +127,16 @@ impl Parser<'_, '_> {
     }
 
     /// The redirections behind a compound command, which hold for all in it.
-    pub(super) fn compound_redirections(&mut self, first: usize) -> Walk {
+    pub(super) fn compound_redirections(&mut self, (first, start): (usize, usize)) -> Walk {
         let mut reads = false;
         loop {
             self.blanks();
             let Some(redirection) = self.redirection()? else {
                 break;
             };
+            // Nothing of it runs if the file cannot be opened.
+            let span = self.span(start, self.at);
+            self.found.block(span, BlockKind::Part);
             reads |= redirection.is_input();
             self.found.redirections.push(redirection);
         }

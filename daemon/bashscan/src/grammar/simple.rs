@@ -3,6 +3,7 @@
 use crate::builtin::{Argument, is_declaration};
 use crate::lexer::{Lexeme, Parser, Walk, WordMode};
 use crate::opaque::Reason;
+use crate::order::Site;
 use crate::scan::{Command, Redirection};
 use crate::value::{is_plain_setting, output};
 use crate::variable::{affects_programs, affects_shell};
@@ -23,13 +24,18 @@ struct Draft {
     prefixes: Vec<Prefix>,
     redirections: Vec<Redirection>,
     declares: bool,
+    /// What could fail before it.
+    risks: usize,
 }
 
 impl Parser<'_, '_> {
     /// A simple command, or a function definition that begins with its name.
     pub(super) fn simple(&mut self) -> Walk {
         let start = self.at;
-        let mut draft = Draft::default();
+        let mut draft = Draft {
+            risks: self.found.risks,
+            ..Draft::default()
+        };
         loop {
             self.blanks();
             if let Some(redirection) = self.redirection()? {
@@ -138,7 +144,12 @@ impl Parser<'_, '_> {
     }
 
     fn finish_simple(&mut self, draft: Draft, start: usize) -> Walk {
-        self.finish_prefixes(&draft, start);
+        // Nothing of it runs if a file cannot be opened.
+        let site = draft
+            .redirections
+            .is_empty()
+            .then(|| self.site(start, draft.risks));
+        self.finish_prefixes(&draft, site);
         let end = draft
             .arguments
             .iter()
@@ -163,9 +174,11 @@ impl Parser<'_, '_> {
             reads_stdin,
             span: self.span(start, end.max(start)),
             line: 0,
+            calls_function: false,
         });
         let index = self.found.commands.len() - 1;
         self.command = index;
+        self.command_site = site;
         let inspected = self.inspect(&draft.arguments, 0);
         self.output = if prints_plainly {
             output(&draft.arguments)
@@ -180,13 +193,16 @@ impl Parser<'_, '_> {
     }
 
     /// The assignments before the command's name.
-    fn finish_prefixes(&mut self, draft: &Draft, start: usize) {
+    fn finish_prefixes(&mut self, draft: &Draft, site: Option<Site>) {
         let name = draft.arguments.first().and_then(Argument::literal);
-        if draft.arguments.is_empty() {
-            let span = self.span(start, self.at);
-            for prefix in draft.prefixes.iter().filter(|prefix| prefix.whole) {
-                let name = &prefix.name;
-                self.found.assigned_for_certain(name, &self.context, span);
+        if let Some(mut site) = site.filter(|_| draft.arguments.is_empty()) {
+            for prefix in &draft.prefixes {
+                if prefix.whole {
+                    let context = &self.context;
+                    self.found.assigned_for_certain(&prefix.name, context, site);
+                }
+                // It fails if the variable is readonly, and the next one is not reached.
+                site.is_firm = false;
             }
         }
         for prefix in &draft.prefixes {

@@ -4,6 +4,8 @@
 //! too, and a subscript in *its* value may hold a command substitution, so every variable that is
 //! used is handed to [`Values`](crate::value::Values).
 
+use crate::order::Site;
+
 use super::{Lexeme, Parser, Quote, Walk};
 
 /// What ends the expression.
@@ -50,10 +52,20 @@ impl Parser<'_, '_> {
         let blanks = text.iter().take_while(|b| b.is_ascii_whitespace()).count();
         let name = self.identifier(start + blanks);
         let behind = text.get(blanks + name.len()..).unwrap_or_default();
-        let mut behind = behind.trim_ascii_start().iter();
-        if !name.is_empty() && behind.next() == Some(&b'=') && behind.next() != Some(&b'=') {
-            let span = self.span(start, self.at);
-            self.found.assigned_for_certain(&name, &self.context, span);
+        let value = behind.trim_ascii_start().strip_prefix(b"=");
+        // Any other expression may fail, and the script goes on.
+        let is_number = value.is_some_and(|value| {
+            let value = value.trim_ascii();
+            let digits = value.iter().take_while(|b| b.is_ascii_digit()).count();
+            let rest = value.get(digits..).unwrap_or_default().trim_ascii_start();
+            digits > 0 && matches!(rest.first(), None | Some(b';' | b')' | b','))
+        });
+        if !name.is_empty() && is_number {
+            let site = Site {
+                span: self.span(start, self.at),
+                is_firm: false,
+            };
+            self.found.assigned_for_certain(&name, &self.context, site);
         }
     }
 
@@ -62,6 +74,7 @@ impl Parser<'_, '_> {
         self.bash_only("a subscript in a POSIX shell")?;
         let start = self.at;
         self.at += 1;
+        self.found.risks += 1;
         let mut text = Lexeme::default();
         self.operand_of(|this| this.subscript_text(&mut text))?;
         let constant = text.constant();
@@ -110,9 +123,10 @@ impl Parser<'_, '_> {
     fn evaluated(&mut self, end: End) -> Walk {
         let start = self.at;
         let mut text = Lexeme::default();
+        self.found.risks += 1;
         self.operand_of(|this| this.expression(end, &mut text))?;
         let span = self.span(start, self.at);
-        self.found.values.evaluate(&text, span);
+        self.found.values.evaluate(&text, &self.context, span);
         if self
             .text
             .get(start..self.at)

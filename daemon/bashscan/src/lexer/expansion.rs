@@ -2,6 +2,7 @@
 
 use super::{Lexeme, Origin, Parser, Piece, Quote, Region, Walk};
 use crate::context::Place;
+use crate::order::BlockKind;
 use crate::value::{Kind, Value, positional_in};
 use crate::variable::{is_identifier_byte, is_identifier_start};
 
@@ -118,7 +119,7 @@ impl Parser<'_, '_> {
         let outer_operand = std::mem::replace(&mut self.in_operand, false);
         self.deeper(|this| {
             this.within(context, |this| {
-                this.block(Self::list)?;
+                this.block(Self::lines)?;
                 if this.peek() != Some(b')') {
                     return Err(this.syntax("a substitution that is not closed"));
                 }
@@ -198,7 +199,7 @@ impl Parser<'_, '_> {
             let dialect = self.dialect;
             self.inner_region(&text, origin, Region::Code, context, dialect)?;
             let span = self.span(start, self.at);
-            self.found.block(span, false);
+            self.found.block(span, BlockKind::Part);
         }
         let piece = self.printed();
         word.expansion(piece, quote == Quote::None);

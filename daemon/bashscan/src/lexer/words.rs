@@ -180,8 +180,9 @@ impl Parser<'_, '_> {
         self.at += name.len();
         let has_subscript = self.peek() == Some(b'[');
         if has_subscript {
-            self.found.values.is_array(&name);
             self.subscript(&name)?;
+            let span = self.span(start, self.at);
+            self.found.values.has_elements(&name, span);
         }
         let appends = self.peek() == Some(b'+') && self.peek_at(1) == Some(b'=');
         if !appends && self.peek() != Some(b'=') {
@@ -199,8 +200,9 @@ impl Parser<'_, '_> {
             if has_subscript {
                 return Err(self.syntax("a list assigned to an element"));
             }
-            self.found.values.is_array(&name);
             self.array(&name)?;
+            let span = self.span(start, self.at);
+            self.found.values.has_elements(&name, span);
             if self
                 .peek()
                 .is_some_and(|b| !matches!(b, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')'))

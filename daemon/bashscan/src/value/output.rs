@@ -43,12 +43,12 @@ pub(crate) fn output(arguments: &[Argument]) -> Option<Value> {
         },
         _ => return None,
     };
-    value.names.push(function(name));
+    value.names.push(function_site(name));
     Some(value)
 }
 
 /// The name under which it is kept that a function of this name is defined.
-pub(super) fn function(name: &str) -> String {
+pub(crate) fn function_site(name: &str) -> String {
     format!("{FUNCTION}{name}")
 }
 

@@ -4,15 +4,18 @@ use std::cell::OnceCell;
 
 use super::graph::{Graph, Having};
 use super::origin::{has_integer_attribute, is_kept_by_bash, is_set_by_bash};
-use super::output::FUNCTION;
+use super::output::{FUNCTION, function_site};
 use super::table::{Need, Subscript, Use, Values};
 use super::{Kind, Value};
 use crate::opaque::{Opaque, Reason};
-use crate::order::{Order, Places};
+use crate::order::{Order, Site};
+use crate::scan::Command;
 use crate::word::Span;
 
 /// Most declarations of one array that are looked at.
 const MAX_DECLARATIONS: usize = 32;
+/// Most assignments of elements of one array that are looked at.
+const MAX_ELEMENTS: usize = 256;
 
 /// What is found out about variables, as far as it is asked for.
 struct Solution<'a> {
@@ -27,20 +30,40 @@ struct Solution<'a> {
 }
 
 impl Values {
+    /// Whether anything depends on what has run before.
+    pub(crate) fn depends_on_order(&self) -> bool {
+        !(self.uses.is_empty()
+            && self.subscripts.is_empty()
+            && self.functions.is_empty()
+            && self.not_arrays.is_empty()
+            && self.unset.is_empty())
+            || self.evaluated().next().is_some()
+    }
+
+    /// Variables whose value is evaluated when it is assigned.
+    fn evaluated(&self) -> impl Iterator<Item = &String> {
+        let names = self.assigned.keys();
+        names.filter(|name| self.integer.contains(*name) || has_integer_attribute(name))
+    }
+
+    /// Whether the command runs a function that is defined for certain by then.
+    pub(crate) fn calls_function(&self, command: &Command, order: &Order<'_>) -> bool {
+        command.context.wrapper().is_none()
+            && command.name().is_some_and(|name| {
+                self.functions.contains(name)
+                    && order.is_assigned_before(&function_site(name), command.span)
+            })
+    }
+
     /// Uses whose values may be more than what is needed, with the name of one variable.
-    pub(crate) fn unsafe_uses(&self, places: &Places) -> Vec<Opaque> {
+    pub(crate) fn unsafe_uses(&self, order: &Order<'_>) -> Vec<Opaque> {
         let mut found = self.changed_meanings();
-        let evaluated: Vec<&String> = self
-            .assigned
-            .keys()
-            .filter(|name| self.integer.contains(*name) || has_integer_attribute(name))
-            .collect();
+        let evaluated: Vec<&String> = self.evaluated().collect();
         if !self.uses.is_empty() || !self.subscripts.is_empty() || !evaluated.is_empty() {
-            let order = Order::of(places);
-            let solution = Solution::of(self, &order);
+            let solution = Solution::of(self, order);
             found.extend(self.uses.iter().filter_map(|each| solution.fault(each)));
             found.extend(self.subscripts.iter().filter_map(|each| {
-                let culprit = solution.not_evaluable(&each.value, each.span)?;
+                let culprit = solution.not_evaluable(&each.value, each.in_code, each.span)?;
                 let is_text = solution.is_associative(each);
                 (!is_text).then(|| arithmetic(culprit, each.span))
             }));
@@ -48,7 +71,11 @@ impl Values {
                 let values = self.assigned.get(name).into_iter().flatten();
                 found.extend(
                     values
-                        .filter(|each| solution.not_evaluable(&each.value, each.span).is_some())
+                        .filter(|each| {
+                            solution
+                                .not_evaluable(&each.value, true, each.span)
+                                .is_some()
+                        })
                         .map(|each| arithmetic(name.clone(), each.span)),
                 );
             }
@@ -168,19 +195,19 @@ impl<'a> Solution<'a> {
     }
 
     /// What in the value may be more than a number for arithmetic.
-    fn not_evaluable(&self, value: &Value, span: Span) -> Option<String> {
+    fn not_evaluable(&self, value: &Value, in_code: bool, span: Span) -> Option<String> {
         if value.kind > Kind::Integer {
             return Some("an expansion".to_owned());
         }
         let culprit = value
             .names
             .iter()
-            .find(|name| !self.is_evaluable(name, span));
+            .find(|name| !self.is_evaluable(name, in_code, span));
         culprit.cloned()
     }
 
     /// The environment holds no code, but it may hold the name of a variable that does.
-    fn is_evaluable(&self, name: &str, span: Span) -> bool {
+    fn is_evaluable(&self, name: &str, in_code: bool, span: Span) -> bool {
         if self.values.is_wild(name) {
             return false;
         }
@@ -193,7 +220,9 @@ impl<'a> Solution<'a> {
         !is_inherited
             || is_kept_by_bash(name)
             || name.starts_with(FUNCTION)
-            || (!self.values.may_not_hold(name) && self.order.is_assigned_before(name, span))
+            || (!in_code
+                && !self.values.may_not_hold(name)
+                && self.order.is_assigned_before(name, span))
     }
 
     fn not_plain(&self, value: &Value) -> bool {
@@ -226,7 +255,7 @@ impl<'a> Solution<'a> {
         let value = &each.value;
         let is_fault = match each.need {
             Need::Integer => {
-                let culprit = self.not_evaluable(value, each.span)?;
+                let culprit = self.not_evaluable(value, each.in_code, each.span)?;
                 return Some(arithmetic(culprit, each.span));
             }
             Need::Plain => self.not_plain(value),
@@ -250,22 +279,39 @@ impl<'a> Solution<'a> {
     /// Declared before, for certain, in the same shell.
     fn is_associative(&self, subscript: &Subscript) -> bool {
         let Subscript { name, span, .. } = subscript;
-        let declared_before = |declared: &Span| {
-            let within = !subscript.in_substitution
-                && declared.start <= span.start
-                && span.end <= declared.end;
-            within || self.order.runs_before(*declared, *span)
+        let declared = self
+            .values
+            .associative
+            .get(name)
+            .map_or(&[][..], Vec::as_slice);
+        let declared = declared.get(..MAX_DECLARATIONS).unwrap_or(declared);
+        let within = |site: &Site| {
+            !subscript.in_substitution && site.span.start <= span.start && span.end <= site.span.end
         };
+        let before = |then: Span| {
+            let mut sites = declared.iter();
+            sites.any(|site| self.order.runs_before(*site, then))
+        };
+        // The one declaration that counts must come before all elements.
+        let elements = self
+            .values
+            .elements
+            .get(name)
+            .map_or(&[][..], Vec::as_slice);
         !subscript.in_code
             && !self.values.not_associative.contains(name)
-            && self
-                .values
-                .associative
-                .get(name)
-                .into_iter()
-                .flatten()
-                .take(MAX_DECLARATIONS)
-                .any(declared_before)
+            && (before(*span) || declared.iter().any(within))
+            && elements.len() <= MAX_ELEMENTS
+            && elements
+                .iter()
+                .all(|each| before(*each) || self.is_declared_in(declared, *each))
+    }
+
+    /// The elements stand in the declaration itself.
+    fn is_declared_in(&self, declared: &[Site], elements: Span) -> bool {
+        declared
+            .iter()
+            .any(|site| site.span.start <= elements.start && elements.end <= site.span.end)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::builtin::Argument;
 use crate::context::{Context, Place};
 use crate::lexer::Lexeme;
 use crate::opaque::Reason;
+use crate::order::Site;
 use crate::scan::Command;
 use crate::word::{Span, Word};
 
@@ -31,6 +32,8 @@ pub(super) struct Use {
     pub(super) unless: Option<Value>,
     /// Why it is opaque otherwise.
     pub(super) reason: Reason,
+    /// In a text that is kept: other variables may be there when it runs.
+    pub(super) in_code: bool,
     pub(super) span: Span,
 }
 
@@ -67,7 +70,9 @@ pub(crate) struct Values {
     /// Made readonly as they were: no assignment changes them.
     kept: BTreeSet<String>,
     /// Associative arrays, with where they are declared.
-    pub(super) associative: BTreeMap<String, Vec<Span>>,
+    pub(super) associative: BTreeMap<String, Vec<Site>>,
+    /// Where arrays are given elements: of one that is not declared by then, they make an indexed one.
+    pub(super) elements: BTreeMap<String, Vec<Span>>,
     /// Declared as something else, or unset, somewhere.
     pub(super) not_associative: BTreeSet<String>,
     /// Arrays of either kind.
@@ -153,8 +158,14 @@ impl Values {
         self.kept.contains(name) || self.unset.contains_key(name)
     }
 
+    /// An array is given elements.
+    pub(crate) fn has_elements(&mut self, name: &str, span: Span) {
+        self.is_array(name);
+        self.elements.entry(name.to_owned()).or_default().push(span);
+    }
+
     /// `declare -A`
-    pub(crate) fn associative(&mut self, name: &str, command: Span) {
+    pub(crate) fn associative(&mut self, name: &str, command: Site) {
         self.associative
             .entry(name.to_owned())
             .or_default()
@@ -195,6 +206,7 @@ impl Values {
             need,
             unless: None,
             reason,
+            in_code: false,
             span,
         });
     }
@@ -215,7 +227,7 @@ impl Values {
     }
 
     /// The text is evaluated.
-    pub(crate) fn evaluate(&mut self, text: &Lexeme, span: Span) {
+    pub(crate) fn evaluate(&mut self, text: &Lexeme, context: &Context, span: Span) {
         let value = expression(text);
         if value.kind == Kind::Integer {
             for name in assigned_names(text) {
@@ -227,6 +239,7 @@ impl Values {
             need: Need::Integer,
             unless: None,
             reason: Reason::Arithmetic(String::new()),
+            in_code: context.is_in(Place::Code),
             span,
         });
     }

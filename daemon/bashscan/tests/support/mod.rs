@@ -214,17 +214,30 @@ pub(crate) fn may_be(command: &harness_bashscan::Command, ran: &[String]) -> boo
     at == ran.len()
 }
 
-/// Panics if something ran that was not seen.
+/// Panics if a program was started that was not seen, or was taken for a function.
 pub(crate) fn assert_all_seen(script: &str, ran: &[Vec<String>]) {
+    assert_seen(script, ran, |command| !command.calls_function);
+}
+
+/// Panics if a command ran that was not seen, be it a program, a builtin or a function.
+pub(crate) fn assert_trace_seen(script: &str, ran: &[Vec<String>]) {
+    assert_seen(script, ran, |_| true);
+}
+
+fn assert_seen(
+    script: &str,
+    ran: &[Vec<String>],
+    counts: impl Fn(&harness_bashscan::Command) -> bool,
+) {
     let scan = harness_bashscan::scan(script);
     if !scan.opaque.is_empty() {
         return;
     }
     for words in ran {
         assert!(
-            scan.commands
-                .iter()
-                .any(|command| !command.words.is_empty() && may_be(command, words)),
+            scan.commands.iter().any(|command| !command.words.is_empty()
+                && counts(command)
+                && may_be(command, words)),
             "ran {words:?}, but that was not seen in:\n{script}\n{:#?}",
             scan.commands
                 .iter()
