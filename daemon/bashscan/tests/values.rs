@@ -6,7 +6,7 @@ mod support;
 use std::cell::Cell;
 
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use support::{Stubs, assert_all_seen, assert_trace_seen, has};
 
 /// Values that run `k9` when they are evaluated, that are names, options or patterns, and plain ones.
@@ -78,6 +78,9 @@ fn assignment() -> impl Strategy<Value = String> {
         "unset m",
         "NAME=k8",
         "readonly NAME",
+        "echo $((1/0)); g=k8",
+        "echo $((1/0)); k3() { :; }",
+        "g=k8",
         "declare -r NAME",
         "k8() { :; }",
         "k2() { k3 VALUE; }",
@@ -134,6 +137,8 @@ fn usage() -> impl Strategy<Value = String> {
         "printf VALUE",
         "k0 VALUE OTHER",
         "$g VALUE",
+        "$g k3 a",
+        "k3 a",
         "k8 VALUE",
         "k2",
         "$g",
@@ -191,8 +196,108 @@ fn script() -> impl Strategy<Value = String> {
     })
 }
 
+/// What sets something, what counts on it, and what undoes it or sets it only sometimes.
+type Topic = [&'static [&'static str]; 3];
+
+const TOPICS: &[Topic] = &[
+    [
+        &["g=k8", "g=k8", "g=k8", "export g=k8"],
+        &["$g k4 a"],
+        &[
+            "local g=k8",
+            "g=k8 < nofile",
+            "h=$((1/0)) g=k8",
+            "h=1 g=k8",
+            "readonly g",
+            "unset g",
+            "f",
+        ],
+    ],
+    [
+        &["k3() { :; }", "k3() { :; }", "function k3 { k2; }"],
+        &["k3 a"],
+        &["unset -f k3", "f"],
+    ],
+    [
+        &["n=0", "n=0", "(( n = 0 ))"],
+        &["k5 $((n))", "x='a[$(k9)]'"],
+        &["(( n = 1/0 ))", "local n=0", "readonly n", "f"],
+    ],
+    [
+        &["declare -A m"],
+        &["m[$x]=1", "k5 ${m[$x]}", "x='a[$(k9)]'"],
+        &["m=(1)", "local -A m", "f"],
+    ],
+];
+
+/// Errors after which bash goes on with the next line, or with the next command.
+const ERRORS: &[&str] = &[
+    "echo $((1/0))",
+    "echo $((1/0))",
+    "echo $((1/0))",
+    ": ${h[-9]}",
+    "readonly q; q=1",
+    "(( 1/0 ))",
+    "k1",
+];
+
+/// What may be skipped, undone or done elsewhere, and what counts on it.
+fn order() -> impl Strategy<Value = String> {
+    prop::sample::select(TOPICS).prop_flat_map(order_of)
+}
+
+fn order_of([sets, counts, undoes]: Topic) -> impl Strategy<Value = String> {
+    let command = prop_oneof![
+        3 => prop::sample::select(sets),
+        3 => prop::sample::select(counts),
+        2 => prop::sample::select(ERRORS),
+        1 => prop::sample::select(undoes),
+    ];
+    let command = command.prop_map(str::to_owned);
+    let nested = command.clone().prop_recursive(2, 10, 3, |inner| {
+        let ends = prop::sample::select(vec!["; ", "; ", "\n"]);
+        let list = prop::collection::vec((inner, ends), 1..4).prop_map(|all| {
+            all.into_iter()
+                .map(|(one, end)| one + end)
+                .collect::<String>()
+        });
+        let around = prop::sample::select(vec![
+            "{ LIST}",
+            "( LIST)",
+            "f() { LIST}",
+            "if k1; then LIST fi",
+            "for g in k6; do LIST done",
+            "{ LIST} < nofile",
+            "k0 && { LIST}",
+            "{ LIST} &",
+            "k0 | { LIST}",
+            "k7 $(LIST)",
+            "trap 'f' EXIT",
+            "while k1; do LIST done",
+            "case $USER in x) LIST ;; esac",
+        ]);
+        (list, around).prop_map(|(list, around)| around.replace("LIST", &list))
+    });
+    let ends = prop::sample::select(vec!["; ", "\n", "\n"]);
+    // Most commands stand in no other.
+    let command = prop_oneof![3 => command, 1 => nested];
+    prop::collection::vec((command, ends), 3..7)
+        .prop_map(|all| all.into_iter().map(|(one, end)| one + end).collect())
+}
+
+#[test]
+fn what_bash_runs_after_errors_was_seen() {
+    compare(&order(), support::number("BASHSCAN_ROUNDS", 3000), 200);
+}
+
 #[test]
 fn what_bash_runs_of_scripts_with_hostile_values_was_seen() {
+    // Most scripts are opaque: they are generated, but not run.
+    compare(&script(), support::number("BASHSCAN_ROUNDS", 5000), 200);
+}
+
+/// Runs those of the scripts that are understood, which must be more than `wanted`.
+fn compare(scripts: &impl Strategy<Value = String>, cases: u32, wanted: usize) {
     if !has("bash") {
         eprintln!("skipped: no bash");
         return;
@@ -200,17 +305,13 @@ fn what_bash_runs_of_scripts_with_hostile_values_was_seen() {
     let stubs = Stubs::new();
     let (clear, traced) = (Cell::new(0), Cell::new(0));
     let seed = [support::number("BASHSCAN_SEED", 7); 32];
-    let generator = proptest::test_runner::TestRng::from_seed(
-        proptest::test_runner::RngAlgorithm::ChaCha,
-        &seed,
-    );
-    // Most scripts are opaque: they are generated, but not run.
+    let generator = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
     let config = Config {
-        cases: support::number("BASHSCAN_ROUNDS", 6000),
+        cases,
         failure_persistence: None,
         ..Config::default()
     };
-    let result = TestRunner::new_with_rng(config, generator).run(&script(), |script| {
+    let result = TestRunner::new_with_rng(config, generator).run(scripts, |script| {
         if !harness_bashscan::scan(&script).opaque.is_empty() {
             return Ok(());
         }
@@ -227,6 +328,6 @@ fn what_bash_runs_of_scripts_with_hostile_values_was_seen() {
     }
     let (clear, traced) = (clear.get(), traced.get());
     eprintln!("{clear} scripts understood and run, {traced} commands traced");
-    assert!(clear > 100, "only {clear} scripts were understood");
+    assert!(clear > wanted, "only {clear} scripts were understood");
     assert!(traced > clear, "only {traced} commands were traced");
 }

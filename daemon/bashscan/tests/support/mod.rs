@@ -97,6 +97,7 @@ impl Stubs {
             // Names of variables that the script may set.
             .env("USER", "x")
             .env("x", "y")
+            .env("n", "x")
             .env("LC_ALL", "C.UTF-8")
             .env("PATH", self.path("bin"))
             .current_dir(self.path("cwd"))
