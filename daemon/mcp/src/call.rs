@@ -72,6 +72,9 @@ impl Connection {
         if entry.is_none() && refusal.code == ErrorCode::UnknownCommand {
             return Err(convert::error(refusal));
         }
+        if let Some(error) = convert::foreign_error(refusal) {
+            return Err(error);
+        }
         let structured = entry.is_none_or(|entry| entry.structured_errors);
         Ok(convert::refused(refusal, structured).into())
     }

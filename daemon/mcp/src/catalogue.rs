@@ -85,8 +85,14 @@ impl Catalogue {
             .into_iter()
             .map(|exposed| {
                 let tool = Arc::clone(&exposed.tool);
+                let foreign = exposed.original.is_some();
                 let mut listed = convert::tool(exposed);
-                let structured_errors = output_schema::admit_errors(&mut listed);
+                // What a server declares is passed on as it is.
+                let structured_errors = if foreign {
+                    listed.output_schema.is_none()
+                } else {
+                    output_schema::admit_errors(&mut listed)
+                };
                 Entry {
                     listed,
                     tool,

@@ -82,6 +82,7 @@ impl Connection {
             call: None,
             progress: None,
             delivery: self.delivery_of(&context.id),
+            meta: Some(context.meta.0.0.clone()).filter(|meta| !meta.is_empty()),
         }
     }
 

@@ -18,6 +18,7 @@ use rmcp::{
 };
 
 use crate::{
+    backend::View,
     connection::{Connection, is_stateless},
     convert, notice, request, task,
 };
@@ -30,9 +31,13 @@ const REMOVED: [&str; 3] = ["initialize", "logging/setLevel", "ping"];
 
 impl ServerHandler for Connection {
     fn get_info(&self) -> ServerConfig {
-        let name = self.backend().server_name(self.view());
-        let config = ServerConfig::new(capabilities())
-            .with_server_info(Implementation::new(name, env!("CARGO_PKG_VERSION")));
+        let foreign = self.backend().server_info(self.view());
+        let foreign = foreign.and_then(|info| serde_json::from_value(info).ok());
+        let info = foreign.unwrap_or_else(|| {
+            let name = self.backend().server_name(self.view());
+            Implementation::new(name, env!("CARGO_PKG_VERSION"))
+        });
+        let config = ServerConfig::new(capabilities()).with_server_info(info);
         match self.backend().instructions(self.view()) {
             Some(instructions) => config.with_instructions(instructions),
             None => config,
@@ -47,6 +52,9 @@ impl ServerHandler for Connection {
         if self.session().id().is_some() {
             let message = "this session is initialized; open another connection for another one";
             return Err(ErrorData::invalid_request(message, None));
+        }
+        if let View::Server(_) = self.view() {
+            self.backend().ready(self.view()).await;
         }
         let mut negotiated = self.negotiate_initialize(&request)?;
         // The only extension, and sessions have no shape for its answers.
@@ -66,6 +74,7 @@ impl ServerHandler for Connection {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        self.backend().ready(self.view()).await;
         let listing = self.listing().map_err(|refusal| convert::error(&refusal))?;
         let entries = listing.entries();
         let start = match request.and_then(|page| page.cursor) {

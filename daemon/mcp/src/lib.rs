@@ -18,6 +18,7 @@ mod backend;
 mod call;
 mod callers;
 mod catalogue;
+pub mod client;
 mod connection;
 mod convert;
 mod error;
@@ -34,6 +35,7 @@ mod stream;
 mod task;
 
 pub use backend::{Backend, Exposed, Notice, TaskHandle, TaskStart, View};
+pub use convert::FOREIGN_ERROR;
 pub use error::{Error, Result};
 pub use http::Token;
 pub use server::{Server, router, serve_stream};

@@ -14,11 +14,11 @@ use std::{io, sync::Arc};
 use rmcp::{model::ErrorData, service::ServerInitializeError};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-pub(crate) use self::deliveries::Deliveries;
-use self::{
+use self::transport::StreamTransport;
+pub(crate) use self::{
+    deliveries::Deliveries,
     lines::{Line, Lines},
     outbox::Outbox,
-    transport::StreamTransport,
 };
 use crate::{
     backend::View,

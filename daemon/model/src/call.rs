@@ -70,6 +70,9 @@ pub struct CallContext {
     pub progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
     /// What hangs on the result's arrival.
     pub delivery: Delivery,
+    /// What the client put into the `_meta` of its request, for an MCP server behind the tool; without what
+    /// belongs to the connection itself.
+    pub meta: Option<Map<String, Value>>,
 }
 
 impl fmt::Debug for CallContext {
@@ -134,6 +137,10 @@ pub struct ToolOutput {
     pub structured: Option<Value>,
     /// The tool ran and failed.
     pub is_error: bool,
+    /// What else the result of an MCP server holds, as it came: `isError`, `_meta` and whatever MCP does not
+    /// know yet. `None`: the result is the harness's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<Map<String, Value>>,
 }
 
 impl ToolOutput {
@@ -144,6 +151,7 @@ impl ToolOutput {
             content: vec![Content::Text { text: text.into() }],
             structured: Some(structured),
             is_error: false,
+            rest: None,
         }
     }
 
@@ -152,6 +160,8 @@ impl ToolOutput {
     pub fn text(&self) -> String {
         let parts = self.content.iter().filter_map(|content| match content {
             Content::Text { text } => Some(text.as_str()),
+            // Text with annotations or `_meta`.
+            Content::Other(value) if value["type"] == "text" => value["text"].as_str(),
             Content::Other(_) => None,
         });
         parts.collect::<Vec<_>>().join("\n")

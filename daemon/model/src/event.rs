@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ActiveState, Approval, ApprovalId, ApprovalState, CallId, CallState, ErrorCode, Front, Stream,
-    SubState, Timestamp, UnitId, UnitKind, UnitResult, Wake,
+    ActiveState, Approval, ApprovalId, ApprovalState, CallId, CallState, ErrorCode, Front,
+    PluginStatus, Stream, SubState, Timestamp, UnitId, UnitKind, UnitResult, Wake,
 };
 
 /// One event. Sequence numbers rise by one and start again with the daemon; `boot` tells the starts apart.
@@ -96,6 +96,8 @@ pub enum EventBody {
     },
     /// A unit changed.
     UnitChanged(UnitChange),
+    /// An MCP server or plugin came, went or changed.
+    PluginChanged(PluginStatus),
     /// A wake is due.
     Wake(Wake),
     /// Events were dropped for this reader, who was too slow or came too late.
@@ -116,6 +118,7 @@ impl EventBody {
             Self::ApprovalRequested(_) => "approval_requested",
             Self::ApprovalResolved { .. } => "approval_resolved",
             Self::UnitChanged(_) => "unit_changed",
+            Self::PluginChanged(_) => "plugin_changed",
             Self::Wake(_) => "wake",
             Self::Dropped { .. } => "dropped",
         }

@@ -14,6 +14,7 @@ use crate::{
 pub(crate) enum Command {
     Stop(oneshot::Sender<Result<(), UnitError>>),
     Restart(oneshot::Sender<Result<(), UnitError>>),
+    ResetFailed,
     Note(String),
 }
 
@@ -136,6 +137,13 @@ impl UnitHandle {
     /// Stops it and starts it again; never two of it at once. Resolves when the new process exists.
     pub async fn restart(&self) -> Result<(), UnitError> {
         self.ask(Command::Restart).await
+    }
+
+    /// Forgets how often it was restarted and started: the next delay is the first one again, and the start
+    /// limit counts from zero (`systemctl reset-failed`, systemctl(1)).
+    pub fn reset_failed(&self) {
+        // One at rest has nothing to forget.
+        self.shared.commands.send(Command::ResetFailed).ok();
     }
 
     async fn ask(

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use harness_client::EventMessage;
-use harness_model::EventBody;
+use harness_model::{ActiveState, EventBody};
 
 use crate::{
     context::Context,
@@ -97,6 +97,18 @@ fn summary(body: &EventBody) -> String {
                 change.sub_state,
                 change.result,
                 change.restarts
+            )
+        }
+        EventBody::PluginChanged(plugin) => {
+            let why = plugin.last_error.as_deref().unwrap_or_default();
+            let why = if why.is_empty() || plugin.active_state == ActiveState::Active {
+                String::new()
+            } else {
+                format!(": {why}")
+            };
+            format!(
+                "{} {}, {} tools{why}",
+                plugin.name, plugin.active_state, plugin.tools
             )
         }
         EventBody::Wake(wake) => format!("{} {}: {}", wake.id, wake.from, wake.status),

@@ -44,6 +44,7 @@ pub(crate) fn label(event: &Event) -> String {
         | EventBody::ToolResult { .. }
         | EventBody::ApprovalRequested(_)
         | EventBody::ApprovalResolved { .. }
+        | EventBody::PluginChanged(_)
         | EventBody::Wake(_) => {
             panic!("not published here: {event:?}")
         }

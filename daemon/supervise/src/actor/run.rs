@@ -178,6 +178,7 @@ impl Actor {
                 self.restarting.push(reply);
                 self.queue.push_back(Event::RestartRequested);
             }
+            Command::ResetFailed => self.queue.push_back(Event::ResetFailed),
             Command::Note(text) => self.queue.push_back(Event::Noted(text)),
         }
     }

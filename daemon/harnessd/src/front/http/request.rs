@@ -42,6 +42,7 @@ impl Caller {
             parent: None,
             call: None,
             progress: None,
+            meta: None,
             delivery: Delivery::default(),
         }
     }
