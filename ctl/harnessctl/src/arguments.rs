@@ -7,8 +7,8 @@ use harness_client::Selector;
 
 use crate::{
     command::{
-        answer, approvals, call, calls, events, explain, list, mcp, mcp_config, output, reload,
-        restart, run, shell, signal, status, stop, tools, units, wait, wakes,
+        answer, approvals, call, calls, events, explain, list, mcp, mcp_config, output, plugins,
+        reload, restart, run, shell, signal, status, stop, tools, units, wait, wakes,
     },
     exit::HELP,
 };
@@ -72,6 +72,7 @@ pub(crate) enum Command {
     Wakes(wakes::Arguments),
     Events(events::Arguments),
     Units(units::Arguments),
+    Plugins(plugins::Arguments),
     Tools(tools::Arguments),
     Call(call::Arguments),
     Calls(calls::Arguments),

@@ -40,6 +40,29 @@ fn policy(rules: Vec<ToolRule>) -> Policy {
     policy
 }
 
+#[test]
+fn a_rule_for_a_tool_of_the_harness_is_none_for_a_servers_tool_of_the_same_name() {
+    let rules = vec![
+        rule("shell", Mode::Allow, &[]),
+        rule("sh*", Mode::Allow, &[]),
+        rule("other__*", Mode::Off, &[]),
+    ];
+    let policy = policy(rules).with_servers(["github", "other"]);
+    let decide = |group: &str, name: &str| {
+        let tool = tool(group, name, declared(None, Some(true), None));
+        authorize(
+            &policy,
+            &tool,
+            &call(&tool, &json!({})),
+            &Grants::default(),
+            false,
+        )
+        .decision
+    };
+    assert_eq!(decide("github", "shell"), Decision::Ask);
+    assert_eq!(decide("other", "anything"), Decision::Deny);
+}
+
 fn run(policy: &Policy, cmd: &str, grants: &Grants) -> Evaluation {
     let tool = tool("bash", "run", Annotations::default());
     authorize(

@@ -3,19 +3,20 @@
 use harness_model::Tool;
 
 /// How closely `pattern` names the tool; `None` when it does not. `GROUP__TOOL` is closer than `TOOL`,
-/// both are closer than any glob, and of globs the one with more letters is closer.
-pub(crate) fn closeness(pattern: &str, tool: &Tool) -> Option<usize> {
+/// both are closer than any glob, and of globs the one with more letters is closer. A `foreign` tool has its full name
+/// alone.
+pub(crate) fn closeness(pattern: &str, tool: &Tool, foreign: bool) -> Option<usize> {
     let pattern = pattern.replace('-', "_");
     let name = tool.name.replace('-', "_");
     let full = format!("{}__{name}", tool.group.replace('-', "_"));
     if pattern == full {
         return Some(usize::MAX);
     }
-    if pattern == name {
+    if pattern == name && !foreign {
         return Some(usize::MAX - 1);
     }
     let matches = matches(pattern.as_bytes(), full.as_bytes())
-        || matches(pattern.as_bytes(), name.as_bytes());
+        || !foreign && matches(pattern.as_bytes(), name.as_bytes());
     matches.then(|| pattern.chars().filter(|c| !matches!(c, '*' | '?')).count())
 }
 

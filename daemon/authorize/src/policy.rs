@@ -96,6 +96,7 @@ impl ToolRule {
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     groups: BTreeSet<String>,
+    servers: BTreeSet<String>,
     rules: Vec<ToolRule>,
     /// When a person is asked about a tool that no rule names.
     pub approval: ApprovalMode,
@@ -114,6 +115,14 @@ impl Policy {
         }
     }
 
+    /// The same with the tool groups of MCP servers, whose tools only their full names and globs over those mean: a
+    /// server that calls a tool `shell` does not come by the rule for the harness's own.
+    #[must_use]
+    pub fn with_servers<T: Into<String>>(mut self, servers: impl IntoIterator<Item = T>) -> Self {
+        self.servers = servers.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// The same with rules for tools.
     #[must_use]
     pub fn with_rules(mut self, rules: Vec<ToolRule>) -> Self {
@@ -124,15 +133,16 @@ impl Policy {
     /// Whether the group is switched on.
     #[must_use]
     pub fn has_group(&self, group: &str) -> bool {
-        self.groups.contains(group)
+        self.groups.contains(group) || self.servers.contains(group)
     }
 
     /// The rule that names the tool most closely.
     pub(crate) fn rule_for(&self, tool: &Tool) -> Option<&ToolRule> {
+        let foreign = self.servers.contains(&tool.group);
         let named = self
             .rules
             .iter()
-            .filter_map(|rule| Some((closeness(&rule.name, tool)?, rule)));
+            .filter_map(|rule| Some((closeness(&rule.name, tool, foreign)?, rule)));
         named
             .max_by_key(|(closeness, _)| *closeness)
             .map(|(_, rule)| rule)

@@ -1,5 +1,7 @@
 //! What a tool group is.
 
+use std::sync::Arc;
+
 use futures_util::future::BoxFuture;
 use harness_model::{Call, CallContext, ErrorCode, Outcome, Refusal, Tool};
 use serde::de::DeserializeOwned;
@@ -8,10 +10,16 @@ use serde_json::{Map, Value};
 /// A set of tools under one name.
 pub trait ToolGroup: Send + Sync + 'static {
     /// The group's name, as it stands in `tool_groups`.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// Its tools.
     fn tools(&self) -> Vec<Tool>;
+
+    /// A tool as the MCP server behind it lists it, with what [`Tool`] has no words for.
+    fn original(&self, tool: &str) -> Option<Arc<Map<String, Value>>> {
+        let _ = tool;
+        None
+    }
 
     /// The input as it will be carried out: what the caller left open is filled in, what the configuration limits is
     /// clamped. It was validated; what comes back is what is judged, recorded and shown. Preparing it again

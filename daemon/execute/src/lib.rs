@@ -1,4 +1,4 @@
-//! Runs an allowed call: the built-in tool groups.
+//! Runs an allowed call: the built-in tool groups and MCP servers.
 //!
 //! A group is handed calls that were resolved, validated and authorized already. It sees the nouns and
 //! the unit engine; what it needs from the record comes in through the small traits of [`store`].
@@ -6,6 +6,7 @@
 pub mod bash;
 mod containment;
 mod group;
+pub mod mcp;
 mod schema;
 mod script;
 pub mod shell;

@@ -34,7 +34,7 @@ impl Harness {
 
     /// Which tool is meant, whether the input fits it, and whether it may run.
     fn admit(&self, request: CallRequest, opening: &Opening) -> Result<Admission, Refusal> {
-        let entry = self.catalogue().resolve(&request)?;
+        let entry = self.resolve(&request)?;
         let input = entry.validate(request.input)?;
         let input = entry.group.prepare(&entry.tool.name, input)?;
         let call = Call {
@@ -201,6 +201,11 @@ impl OpenCall {
             Ok(output) => (CallState::Ok, None, Some(output.text())),
             Err(refusal) if refusal.code == ErrorCode::ToolError => (
                 CallState::Failed,
+                Some(refusal.code),
+                Some(refusal.message.clone()),
+            ),
+            Err(refusal) if refusal.code == ErrorCode::OutcomeUnknown => (
+                CallState::OutcomeUnknown,
                 Some(refusal.code),
                 Some(refusal.message.clone()),
             ),

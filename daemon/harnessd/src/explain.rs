@@ -18,7 +18,7 @@ impl Harness {
             tool,
             input,
         };
-        let entry = self.catalogue().resolve(&request)?;
+        let entry = self.resolve(&request)?;
         let input = entry.validate(request.input)?;
         // What the tool would refuse by itself is explained as it came.
         let prepared = entry.group.prepare(&entry.tool.name, input.clone());

@@ -32,6 +32,7 @@ use crate::{
     live::BusOutput,
     policy,
     redact::Redactor,
+    servers::{ServerCredentials, Servers, Surroundings},
     sessions::Sessions,
     store::RecordStore,
     wakes::WakeRoom,
@@ -67,6 +68,7 @@ pub struct Harness {
     engine: Engine,
     approvals: Arc<Approvals>,
     catalogue: Arc<Catalogue>,
+    servers: Arc<Servers>,
     bash: Arc<Bash>,
     shell: Arc<Shell>,
     wake_tools: Arc<Wakes>,
@@ -97,23 +99,29 @@ impl Harness {
             wakes: wakes.clone(),
             redactor: redactor.clone(),
         };
-        let spawner: Arc<dyn Spawner> = Arc::new(keeper.clone());
-        let engine = Engine::new(spawner, Arc::new(journal));
+        let credentials = Arc::new(ServerCredentials::default());
+        let engine = engine(&keeper, journal, credentials.clone());
         let in_force = InForce::of(loaded, &variables);
         let store: Arc<dyn UnitStore> = Arc::new(RecordStore(record.clone()));
-        let bash = Arc::new(Bash::new(
-            engine.clone(),
-            store,
-            bash_settings(&places, &in_force),
-        ));
-        let shell = Arc::new(Shell::new(
-            engine.clone(),
-            Arc::new(BusOutput(bus.clone())),
-            shell_settings(&places, &in_force),
-        ));
+        let settings = bash_settings(&places, &in_force);
+        let bash = Arc::new(Bash::new(engine.clone(), store, settings));
+        let output = Arc::new(BusOutput(bus.clone()));
+        let settings = shell_settings(&places, &in_force);
+        let shell = Arc::new(Shell::new(engine.clone(), output, settings));
         let wake_tools = Arc::new(Wakes::new(wakes.clone()));
         let approvals = Approvals::open(record.clone(), bus.clone(), redactor.clone()).await?;
         let groups: Vec<Arc<dyn ToolGroup>> = vec![bash.clone(), shell.clone(), wake_tools.clone()];
+        let catalogue = Arc::new(Catalogue::of(groups)?);
+        let notices = broadcast::channel(NOTICES).0;
+        let servers = Servers::new(Surroundings {
+            places: places.clone(),
+            catalogue: catalogue.clone(),
+            credentials,
+            bus: bus.clone(),
+            redactor: redactor.clone(),
+            notices: notices.clone(),
+            engine: engine.clone(),
+        });
         Ok(Arc::new(Self {
             places,
             started_at: SystemTime::now().into(),
@@ -126,14 +134,15 @@ impl Harness {
             wakes,
             engine,
             approvals,
-            catalogue: Arc::new(Catalogue::of(groups)?),
+            catalogue,
+            servers,
             bash,
             shell,
             wake_tools,
             sessions: Sessions::default(),
             repetition: Repetition::default(),
             redactor,
-            notices: broadcast::channel(NOTICES).0,
+            notices,
             reconfigured: tokio::sync::watch::Sender::new(()),
         }))
     }
@@ -148,7 +157,8 @@ impl Harness {
         *self
             .in_force
             .write()
-            .unwrap_or_else(PoisonError::into_inner) = in_force;
+            .unwrap_or_else(PoisonError::into_inner) = in_force.clone();
+        self.servers.configure(&in_force, Vec::new());
         self.set_reload_error(None);
         // No session may be connected.
         let _receivers = self.notices.send(Notice::ToolsChanged);
@@ -194,6 +204,11 @@ impl Harness {
 
     pub(crate) fn catalogue(&self) -> &Arc<Catalogue> {
         &self.catalogue
+    }
+
+    /// The MCP servers.
+    pub(crate) fn servers(&self) -> &Arc<Servers> {
+        &self.servers
     }
 
     pub(crate) fn approvals(&self) -> &Arc<Approvals> {
@@ -245,6 +260,15 @@ impl Harness {
     pub(crate) fn reconfigured(&self) -> tokio::sync::watch::Receiver<()> {
         self.reconfigured.subscribe()
     }
+}
+
+fn engine(
+    keeper: &KeeperHandle,
+    journal: RecordJournal,
+    credentials: Arc<ServerCredentials>,
+) -> Engine {
+    let spawner: Arc<dyn Spawner> = Arc::new(keeper.clone());
+    Engine::new(spawner, Arc::new(journal)).with_environment(credentials)
 }
 
 impl InForce {

@@ -17,6 +17,7 @@ mod policy;
 mod recover;
 mod redact;
 mod reload;
+mod servers;
 mod sessions;
 mod status;
 mod store;

@@ -20,6 +20,7 @@ const REMEMBERED: usize = 1024;
 impl Harness {
     /// Every tool call of every front comes through here, and nothing else runs a tool.
     pub async fn call(&self, request: CallRequest, context: CallContext) -> Outcome {
+        self.load_named(&request).await;
         let most = self.in_force().loaded.config.limits.identical_calls;
         let call = self.identity(&request);
         let admissible = self.repetition().check(&context.session, call, most);

@@ -21,8 +21,9 @@ pub(crate) fn of(loaded: &Loaded) -> Policy {
         // Without its list it lets nothing through.
         parsed.or_else(|_| ToolRule::new(name, mode, &[])).ok()
     });
-    let mut policy =
-        Policy::of_groups(config.tool_groups.iter().cloned()).with_rules(rules.collect());
+    let mut policy = Policy::of_groups(config.tool_groups.iter().cloned())
+        .with_servers(config.mcp.keys().cloned())
+        .with_rules(rules.collect());
     policy.approval = match config.approval.mode {
         schema::ApprovalMode::Off => ApprovalMode::Off,
         schema::ApprovalMode::Normal => ApprovalMode::Normal,

@@ -29,7 +29,8 @@ pub(crate) async fn recover(
             .and_then(|invocation| by_invocation.remove(invocation));
         tracing::info!(unit = %stored.unit.id, found = process.is_some(), "unit taken up again");
         let handle = engine.adopt(stored, process);
-        if handle.spec().kind == UnitKind::Shell {
+        // The one that asked, or its pipes, went with the former daemon.
+        if matches!(handle.spec().kind, UnitKind::Shell | UnitKind::McpServer) {
             tokio::spawn(abandon(handle.clone()));
         }
         handles.push(handle);
@@ -41,10 +42,10 @@ pub(crate) async fn recover(
     Ok(handles)
 }
 
-/// Ends a command whose call went with the daemon that made it: nobody waits for it any more.
+/// Ends what only the daemon that started it could speak to.
 async fn abandon(handle: UnitHandle) {
     if let Err(error) = handle.stop().await {
-        tracing::warn!(unit = %handle.id(), %error, "a command that nobody waits for cannot be stopped");
+        tracing::warn!(unit = %handle.id(), %error, "what nobody can speak to any more cannot be stopped");
     }
 }
 

@@ -41,7 +41,7 @@ pub use event::{Event, EventBody, UnitChange};
 pub use exit::{ExitReport, ExitStatus, ExitStatusSet, ParseExitStatusError, Usage};
 pub use id::{CallId, IdError, InvocationId, SessionId, UnitId, WakeId};
 pub use journal::{NewUnit, REDACTED, StoredUnit, Transition};
-pub use plugin::{PluginKind, PluginStatus};
+pub use plugin::{PluginKind, PluginLog, PluginStatus};
 pub use query::{CallQuery, Invocation, Page, TaskQuery, UnitQuery};
 pub use run::RunInput;
 pub use sandbox::SandboxRules;

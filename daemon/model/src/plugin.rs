@@ -17,6 +17,15 @@ words! {
     }
 }
 
+/// The end of what a server or plugin wrote to its standard error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PluginLog {
+    /// Whole lines, oldest first.
+    pub text: String,
+    /// The file they are in.
+    pub path: String,
+}
+
 /// One MCP server or plugin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PluginStatus {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use harness_client::EventMessage;
-use harness_model::{ActiveState, EventBody};
+use harness_model::{ActiveState, EventBody, PluginStatus};
 
 use crate::{
     context::Context,
@@ -99,19 +99,21 @@ fn summary(body: &EventBody) -> String {
                 change.restarts
             )
         }
-        EventBody::PluginChanged(plugin) => {
-            let why = plugin.last_error.as_deref().unwrap_or_default();
-            let why = if why.is_empty() || plugin.active_state == ActiveState::Active {
-                String::new()
-            } else {
-                format!(": {why}")
-            };
-            format!(
-                "{} {}, {} tools{why}",
-                plugin.name, plugin.active_state, plugin.tools
-            )
-        }
+        EventBody::PluginChanged(plugin) => plugin_change(plugin),
         EventBody::Wake(wake) => format!("{} {}: {}", wake.id, wake.from, wake.status),
         EventBody::Dropped { count } => format!("{count} events are missing here"),
     }
+}
+
+fn plugin_change(plugin: &PluginStatus) -> String {
+    let PluginStatus {
+        name,
+        active_state,
+        tools,
+        ..
+    } = plugin;
+    let why = plugin.last_error.as_ref();
+    let why = why.filter(|_| *active_state != ActiveState::Active);
+    let why = why.map_or_else(String::new, |why| format!(": {why}"));
+    format!("{name} {active_state}, {tools} tools{why}")
 }

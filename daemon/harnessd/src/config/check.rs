@@ -5,6 +5,7 @@ mod fronts;
 mod groups;
 mod paths;
 mod sandbox;
+mod servers;
 mod units;
 mod values;
 

@@ -7,7 +7,7 @@ use super::{
 };
 
 /// Keys and tables without effect. A line goes when its feature comes.
-const KEYS: [&[&str]; 11] = [
+const KEYS: [&[&str]; 10] = [
     &["manage_scripts"],
     &["tools_in_shell"],
     &["limits", "script_calls"],
@@ -15,7 +15,6 @@ const KEYS: [&[&str]; 11] = [
     &["approval", "rate_unlabeled"],
     &["approval", "rater"],
     &["approval", "keep_visible"],
-    &["mcp"],
     &["plugin"],
     &["hook"],
     &["script_schedule"],

@@ -72,6 +72,7 @@ pub(super) async fn run(started: Started, notifier: Notifier) -> Result<(), Fata
     let everything = wait(&harness, &mut signals, &mut ports, notifier).await;
 
     notifier.stopping("ending");
+    harness.servers().farewell().await;
     if everything {
         harness.engine().stop_all().await;
     }
