@@ -16,6 +16,7 @@ mod http;
 mod install;
 mod mcp;
 mod sandbox;
+mod servers;
 mod shell;
 mod systemd;
 mod wakes;
@@ -35,6 +36,7 @@ fn main() {
         install::trials(),
         mcp::trials(),
         sandbox::trials(),
+        servers::trials(),
         systemd::trials(),
         shell::trials(),
         wakes::trials(),

@@ -2,7 +2,7 @@
 
 mod hidden;
 mod network;
-mod outcome;
+pub(crate) mod outcome;
 mod programs;
 mod writing;
 

@@ -130,7 +130,7 @@ fn what_cannot_be_hidden_is_refused_by_the_check() {
 }
 
 /// Why the kernel's out-of-memory killer cannot be set on a task here, if so.
-fn memory_missing() -> Option<String> {
+pub(crate) fn memory_missing() -> Option<String> {
     let controllers = fs::read_to_string("/sys/fs/cgroup/cgroup.controllers").unwrap_or_default();
     if !controllers.split_whitespace().any(|name| name == "memory") {
         return Some("the memory controller is not that of cgroup v2".to_owned());

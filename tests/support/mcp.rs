@@ -27,12 +27,28 @@ impl Session {
         if let Some(group) = group {
             session.send(&json!({"harness": {"group": group}}));
         }
+        session.initialize();
+        session
+    }
+
+    /// Begins a session with the 2025-11-25 protocol; gives the result of `initialize`.
+    #[track_caller]
+    pub fn initialize(&mut self) -> Value {
         let client = json!({"name": "test", "version": "0"});
         let parameters =
             json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
-        let reply = session.request("initialize", &parameters);
+        let reply = self.request("initialize", &parameters);
         assert!(reply["result"]["protocolVersion"].is_string(), "{reply}");
-        session.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        reply["result"].clone()
+    }
+
+    /// The same with the view narrowed to an MCP server.
+    #[track_caller]
+    pub fn of_server(socket: &Path, server: &str) -> Self {
+        let mut session = Self::connect(socket);
+        session.send(&json!({"harness": {"server": server}}));
+        session.initialize();
         session
     }
 

@@ -16,6 +16,7 @@ use crate::{
     backend::TaskStart,
     connection::{Connection, is_stateless},
     convert,
+    handler::SERVER_INFO,
     progress::ProgressRelay,
     task,
 };
@@ -42,26 +43,38 @@ impl Connection {
         };
         let (backend, view) = (self.backend(), self.view());
         let delivery = call.delivery.clone();
+        let info = self.foreign_info(is_stateless(&context));
         if declares_tasks(&context) && backend.task_of(view, &name, &input) {
             let started = backend.task_start(view, &name, input, call);
             return match finish(started, relay, &context).await? {
                 Ok(TaskStart::Started(handle)) => {
                     Ok(CreateTaskResult::new(task::summary(&handle)).into())
                 }
-                Ok(TaskStart::Ended(output)) => Ok(self.result(output, &delivery)),
+                Ok(TaskStart::Ended(output)) => Ok(self.result(output, info, &delivery)),
                 Err(refusal) => self.refused(&name, &refusal),
             };
         }
         let called = backend.call(view, &name, input, call);
         match finish(called, relay, &context).await? {
-            Ok(output) => Ok(self.result(output, &delivery)),
+            Ok(output) => Ok(self.result(output, info, &delivery)),
             Err(refusal) => self.refused(&name, &refusal),
         }
     }
 
-    fn result(&self, output: ToolOutput, delivery: &Delivery) -> CallToolResponse {
+    /// `info`: who answers, where the result has to say it.
+    fn result(
+        &self,
+        output: ToolOutput,
+        info: Option<Value>,
+        delivery: &Delivery,
+    ) -> CallToolResponse {
         self.answered(delivery);
-        convert::result(output).into()
+        let mut result = convert::result(output);
+        if let Some(info) = info {
+            let meta = result.meta.get_or_insert_default();
+            meta.0.insert(SERVER_INFO.to_owned(), info);
+        }
+        result.into()
     }
 
     /// A refused call is a result that the model reads; only a tool that this view does not have is

@@ -3,6 +3,9 @@
 use harness_model::{Content, ToolOutput};
 use serde_json::{Map, Value};
 
+/// The `_meta` keys of a connection, not of what is said over it.
+const OF_CONNECTION: &str = "io.modelcontextprotocol/";
+
 /// Takes a result apart without losing anything of it.
 pub(super) fn of(result: Value) -> ToolOutput {
     let Value::Object(mut rest) = result else {
@@ -14,6 +17,12 @@ pub(super) fn of(result: Value) -> ToolOutput {
     };
     // Which protocol its client speaks is the front's business.
     rest.remove("resultType");
+    if let Some(Value::Object(meta)) = rest.get_mut("_meta") {
+        meta.retain(|key, _| !key.starts_with(OF_CONNECTION));
+        if meta.is_empty() {
+            rest.remove("_meta");
+        }
+    }
     let content = match rest.remove("content") {
         Some(Value::Array(blocks)) => blocks.into_iter().map(block).collect(),
         Some(other) => vec![Content::Other(other)],
@@ -60,7 +69,7 @@ mod tests {
         let annotated = json!({"type": "text", "text": "a", "annotations": {"priority": 1}});
         let output = of(json!({
             "content": [{"type": "text", "text": "t"}, annotated, {"type": "image", "data": "", "mimeType": "i"}],
-            "structuredContent": null, "isError": true, "_meta": {"k": 1}, "resultType": "complete", "later": 2,
+            "structuredContent": null, "isError": true, "_meta": {"k": 1, "io.modelcontextprotocol/serverInfo": {}}, "resultType": "complete", "later": 2,
         }));
         assert_eq!(output.content[0], Content::Text { text: "t".into() });
         assert_eq!(output.content[1], Content::Other(annotated));

@@ -5,7 +5,7 @@ use axum::{
     extract::Request,
     http::{
         HeaderMap, HeaderValue, Method, StatusCode,
-        header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE},
+        header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE},
     },
     response::Response,
 };
@@ -61,10 +61,17 @@ pub(super) async fn with_checked_body(request: Request) -> Result<Request, Respo
     if request.method() != Method::POST || !is_json(request.headers()) {
         return Ok(request);
     }
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
     let body = read(body).await?;
     match message::check(body.trim_ascii()) {
-        Ok(_) => Ok(Request::from_parts(head, Body::from(body))),
+        Ok(_) => {
+            let body = match message::hide_listing(body.trim_ascii()) {
+                Some(hidden) => Body::from(hidden),
+                None => Body::from(body),
+            };
+            head.headers.remove(CONTENT_LENGTH);
+            Ok(Request::from_parts(head, body))
+        }
         Err(error) => Err(fault(StatusCode::BAD_REQUEST, &error)),
     }
 }
