@@ -263,7 +263,7 @@ fn a_person_stops_starts_and_restarts_a_server_and_reads_its_log() {
 }
 
 fn after_a_kill_of_the_daemon_the_old_server_is_gone_before_the_new_one_starts() {
-    let mut fixture = Fixture::start(&[("fix", "stubborn", "unit = { timeout_stop_sec = 0.2 }")]);
+    let mut fixture = Fixture::start(&[("fix", "stubborn", "unit = { timeout_stop_sec = 1 }")]);
     let first: i32 = text(&fixture.session("fix").call("pid", &json!({})))
         .parse()
         .unwrap();

@@ -2,19 +2,12 @@
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
-    net::TcpStream,
     path::Path,
     process::{Child, ChildStdin, ChildStdout, Stdio},
     time::Duration,
 };
 
-use harness_tests::{
-    binaries::source,
-    clients, command,
-    harness::{Harness, PATIENCE},
-    mcp::text,
-    trials,
-};
+use harness_tests::{binaries::source, clients, command, harness::Harness, mcp::text, trials};
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
@@ -205,22 +198,20 @@ struct Address {
 impl Address {
     fn start(port: u16) -> Self {
         let mut server = clients::python("sdk_server.py");
-        let log = Stdio::null();
         let mut child = server
             .arg(port.to_string())
             .stdout(Stdio::null())
-            .stderr(log)
+            .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let deadline = std::time::Instant::now() + PATIENCE;
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(child.try_wait().unwrap().is_none(), "the server ended");
-            assert!(
-                std::time::Instant::now() < deadline,
-                "the server does not listen"
-            );
-            std::thread::yield_now();
+        let mut log = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("running on") {
+            line.clear();
+            assert!(log.read_line(&mut line).unwrap() > 0, "the server ended");
         }
+        // What else it says is nobody's business, and must not hold it up.
+        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
         Self { child, port }
     }
 
