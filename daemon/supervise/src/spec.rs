@@ -2,7 +2,9 @@
 
 use std::{fmt, path::PathBuf};
 
-use harness_model::{NewUnit, SandboxRules, Timestamp, UnitId, UnitKind, UnitPolicy, UnitSettings};
+use harness_model::{
+    KillMode, NewUnit, SandboxRules, Signal, Timestamp, UnitId, UnitKind, UnitPolicy, UnitSettings,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{StopSequence, TreeLimits};
@@ -124,6 +126,16 @@ pub(crate) fn stop_sequence(policy: &UnitPolicy) -> StopSequence {
         kill_signal: policy.kill_signal,
         timeout: policy.timeout_stop,
         final_kill_signal: policy.final_kill_signal,
+    }
+}
+
+/// Everything at once, whatever the policy says.
+pub(crate) const fn kill_sequence() -> StopSequence {
+    StopSequence {
+        kill_mode: KillMode::ControlGroup,
+        kill_signal: Signal::KILL,
+        timeout: None,
+        final_kill_signal: Signal::KILL,
     }
 }
 
