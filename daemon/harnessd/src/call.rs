@@ -72,7 +72,7 @@ impl Harness {
         let admission = admitted?;
         if let Some(evaluation) = &admission.question {
             let cwd = self.cwd_of(&admission.call);
-            let patience = self.patience();
+            let patience = self.patience(context.front);
             self.approvals()
                 .ask(&admission.call, evaluation, cwd, context, patience)
                 .await?;

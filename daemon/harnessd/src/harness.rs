@@ -15,7 +15,7 @@ use harness_execute::{
     wakes::Wakes,
 };
 use harness_mcp::Notice;
-use harness_model::Timestamp;
+use harness_model::{Front, Timestamp};
 use harness_publish::Bus;
 use harness_record::Record;
 use harness_supervise::{Engine, Spawner};
@@ -32,6 +32,7 @@ use crate::{
     live::BusOutput,
     policy,
     redact::Redactor,
+    runs::{RunAccess, Runs},
     sessions::Sessions,
     store::RecordStore,
     wakes::WakeRoom,
@@ -73,6 +74,7 @@ pub struct Harness {
     sessions: Sessions,
     repetition: Repetition,
     redactor: Redactor,
+    runs: Runs,
     notices: broadcast::Sender<Notice>,
     reconfigured: tokio::sync::watch::Sender<()>,
 }
@@ -98,16 +100,18 @@ impl Harness {
             redactor: redactor.clone(),
         };
         let spawner: Arc<dyn Spawner> = Arc::new(keeper.clone());
-        let engine = Engine::new(spawner, Arc::new(journal));
+        let access = Arc::new(RunAccess::open(&places)?);
+        let engine = Engine::new(spawner, Arc::new(journal)).with_environment(access.clone());
         let in_force = InForce::of(loaded, &variables);
         let store: Arc<dyn UnitStore> = Arc::new(RecordStore(record.clone()));
         let bash = Arc::new(Bash::new(
             engine.clone(),
-            store,
+            store.clone(),
             bash_settings(&places, &in_force),
         ));
         let shell = Arc::new(Shell::new(
             engine.clone(),
+            store,
             Arc::new(BusOutput(bus.clone())),
             shell_settings(&places, &in_force),
         ));
@@ -115,6 +119,7 @@ impl Harness {
         let approvals = Approvals::open(record.clone(), bus.clone(), redactor.clone()).await?;
         let groups: Vec<Arc<dyn ToolGroup>> = vec![bash.clone(), shell.clone(), wake_tools.clone()];
         Ok(Arc::new(Self {
+            runs: Runs::new(access, engine.clone(), record.clone()),
             places,
             started_at: SystemTime::now().into(),
             keeper,
@@ -201,14 +206,21 @@ impl Harness {
     }
 
     /// How long a question stands, and a call is held for it.
-    pub(crate) fn patience(&self) -> Patience {
+    ///
+    /// A call of a script is not held: a question stops the script.
+    pub(crate) fn patience(&self, front: Front) -> Patience {
         let in_force = self.in_force();
         let approval = &in_force.loaded.config.approval;
         // Without an end a question would stand for a year.
         let longest = Duration::from_hours(24 * 365);
         Patience {
             timeout: approval.timeout_sec.finite().unwrap_or(longest),
-            hold: approval.hold_sec.finite().unwrap_or(longest),
+            hold: match front {
+                Front::Tools => Duration::ZERO,
+                Front::Mcp | Front::McpHttp | Front::Http | Front::Dbus => {
+                    approval.hold_sec.finite().unwrap_or(longest)
+                }
+            },
         }
     }
 
@@ -226,6 +238,10 @@ impl Harness {
 
     pub(crate) fn repetition(&self) -> &Repetition {
         &self.repetition
+    }
+
+    pub(crate) fn runs(&self) -> &Runs {
+        &self.runs
     }
 
     pub(crate) fn redactor(&self) -> &Redactor {

@@ -17,6 +17,7 @@ mod policy;
 mod recover;
 mod redact;
 mod reload;
+mod runs;
 mod sessions;
 mod status;
 mod store;

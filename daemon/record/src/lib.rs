@@ -19,6 +19,7 @@ mod page;
 mod prune;
 mod reader;
 mod record;
+mod reports;
 mod row;
 mod schema;
 mod units;

@@ -3,7 +3,8 @@
 use std::{fmt, path::PathBuf};
 
 use harness_model::{
-    KillMode, NewUnit, SandboxRules, Signal, Timestamp, UnitId, UnitKind, UnitPolicy, UnitSettings,
+    CallId, KillMode, NewUnit, SandboxRules, Signal, Timestamp, UnitId, UnitKind, UnitPolicy,
+    UnitSettings,
 };
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,9 @@ pub struct UnitSpec {
     pub kind: UnitKind,
     /// The name its maker gave it.
     pub name: Option<String>,
+    /// The call that made it, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallId>,
     /// What people see: the command as given.
     pub command: String,
     /// The program and its arguments.

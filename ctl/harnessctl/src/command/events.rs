@@ -66,6 +66,21 @@ fn summary(body: &EventBody) -> String {
             let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
             format!("{call} {state}{code} after {} ms", duration_usec / 1000)
         }
+        EventBody::NestedCall {
+            call,
+            command,
+            input,
+            state,
+            code,
+            duration_usec,
+            ..
+        } => {
+            let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
+            format!(
+                "{call} {command} {state}{code} after {} ms: {input}",
+                duration_usec / 1000
+            )
+        }
         EventBody::ShellOutput {
             unit,
             stream,

@@ -112,7 +112,7 @@ impl ToolGroup for Bash {
     fn execute<'a>(&'a self, call: &'a Call, context: &'a CallContext) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             match call.tool.as_str() {
-                "run" => self.run(group::input(call)?, context).await,
+                "run" => self.run(call, context).await,
                 "status" => self.status(group::input(call)?, context).await,
                 "list" => self.list(group::input(call)?).await,
                 "output" => self.output(group::input(call)?).await,

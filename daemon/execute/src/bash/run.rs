@@ -6,12 +6,13 @@ use std::{
 };
 
 use harness_model::{
-    CallContext, ErrorCode, Outcome, Progress, Refusal, RunInput, TimeSpan, UnitId, UnitKind,
+    Call, CallContext, CallId, ErrorCode, Outcome, Progress, Refusal, RunInput, TimeSpan, UnitId,
+    UnitKind,
 };
 use harness_supervise::{Ending, OutputFiles, StartError, UnitHandle, UnitSpec, Waiter};
 
 use super::{Bash, BashSettings, render, status};
-use crate::script;
+use crate::{group, script};
 
 /// How long `run` waits when the call does not say, in seconds.
 const DEFAULT_WAIT: f64 = 3.0;
@@ -20,9 +21,10 @@ const DEFAULT_WAIT: f64 = 3.0;
 pub(crate) const LONGEST_COMMAND: usize = 131_071;
 
 impl Bash {
-    pub(super) async fn run(&self, input: RunInput, context: &CallContext) -> Outcome {
+    pub(super) async fn run(&self, call: &Call, context: &CallContext) -> Outcome {
+        let input: RunInput = group::input(call)?;
         let wait = self.clamp(input.wait_seconds.unwrap_or(DEFAULT_WAIT))?;
-        let (handle, waiter) = self.start(input).await?;
+        let (handle, waiter) = self.start(input, call.id.clone()).await?;
         if let Some(progress) = context.progress.as_ref().filter(|_| !wait.is_zero()) {
             let message = Some(format!("task {} is running", handle.id()));
             progress(Progress {
@@ -40,14 +42,18 @@ impl Bash {
         Ok(match ending {
             Some(ending) => {
                 settle(context, ending);
-                render::full(&status)
+                render::full(&self.reported(status).await)
             }
             None => render::started(&status),
         })
     }
 
     /// Records the task and starts it; the waiter waits from before the start.
-    pub(super) async fn start(&self, input: RunInput) -> Result<(UnitHandle, Waiter), Refusal> {
+    pub(super) async fn start(
+        &self,
+        input: RunInput,
+        call: CallId,
+    ) -> Result<(UnitHandle, Waiter), Refusal> {
         let settings = self.settings();
         let spec = specify(&settings, input)?;
         let running = self.engine.count(UnitKind::Task);
@@ -64,7 +70,14 @@ impl Bash {
             max_bytes: settings.output_max,
         };
         self.engine
-            .start_awaited(id, UnitSpec { output, ..spec })
+            .start_awaited(
+                id,
+                UnitSpec {
+                    output,
+                    call: Some(call),
+                    ..spec
+                },
+            )
             .await
             .map_err(|error| not_started(&error))
     }
@@ -112,6 +125,7 @@ fn specify(settings: &BashSettings, input: RunInput) -> Result<UnitSpec, Refusal
     }
     Ok(UnitSpec {
         kind: UnitKind::Task,
+        call: None,
         name: input.name.filter(|name| !name.is_empty()),
         argv: script::argv(&settings.shell, &input.cmd),
         command: input.cmd,

@@ -47,7 +47,7 @@ impl Shell {
     pub(super) async fn run(&self, call: &Call, context: &CallContext) -> Outcome {
         let settings = self.settings();
         let input: Prepared = group::input(call)?;
-        let (unit, spec) = specify(&settings, &input)?;
+        let (unit, spec) = specify(&settings, &input, call)?;
         let begun = Instant::now();
         let guard = Stop {
             engine: self.engine.clone(),
@@ -84,6 +84,11 @@ impl Shell {
         };
         let failed = exit_code != Some(0);
         let containment = containment::met(&handle.spec().sandbox, failed, &stderr.text);
+        let tools = if failed {
+            self.store.report(handle.id()).await.ok().flatten()
+        } else {
+            None
+        };
         let left_over = state.exit.as_ref().map(|exit| exit.left_over);
         let result = ShellResult {
             stdout: stdout.text,
@@ -96,6 +101,7 @@ impl Shell {
             stderr_file: stderr.file,
             left_over: left_over.filter(|count| *count > 0),
             containment,
+            tools: tools.filter(|report| !report.is_empty()),
         };
         Ok(result.render(self.is_first(context)))
     }
@@ -119,7 +125,11 @@ impl Shell {
     }
 }
 
-fn specify(settings: &ShellSettings, input: &Prepared) -> Result<(UnitId, UnitSpec), Refusal> {
+fn specify(
+    settings: &ShellSettings,
+    input: &Prepared,
+    call: &Call,
+) -> Result<(UnitId, UnitSpec), Refusal> {
     let unit = UnitId::generate();
     let file = |end: &str| settings.output_directory.join(format!("{unit}.{end}"));
     let output = OutputFiles {
@@ -130,6 +140,7 @@ fn specify(settings: &ShellSettings, input: &Prepared) -> Result<(UnitId, UnitSp
     let spec = UnitSpec {
         kind: UnitKind::Shell,
         name: None,
+        call: Some(call.id.clone()),
         command: input.cmd.clone(),
         argv: script::argv(&input.shell, &input.cmd),
         environment: settings.variables(),

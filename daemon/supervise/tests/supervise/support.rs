@@ -315,6 +315,7 @@ pub(crate) fn settings(json: &str) -> UnitSettings {
 pub(crate) fn spec(directory: &Path, json: &str) -> UnitSpec {
     UnitSpec {
         kind: UnitKind::Task,
+        call: None,
         name: None,
         command: "true".to_owned(),
         argv: vec!["true".to_owned()],
