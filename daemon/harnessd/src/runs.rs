@@ -85,6 +85,12 @@ impl Runs {
         live.get(invocation).cloned()
     }
 
+    /// Writes down how many calls a run has made; nobody waits for it.
+    pub(crate) fn note(&self, run: &Run) {
+        let (calls, report) = run.report();
+        self.record.report_noted(run.unit(), calls, &report);
+    }
+
     /// Writes down what a run has done so far.
     pub(crate) async fn keep(&self, run: &Run) {
         let (calls, report) = run.report();

@@ -1,9 +1,13 @@
 //! What the scripts of units did by the command `tools`.
 
 use harness_model::{ToolsReport, UnitId};
-use rusqlite::OptionalExtension as _;
+use rusqlite::{Connection, OptionalExtension as _};
 
-use crate::{error::Result, record::Record, writer::Durability};
+use crate::{
+    error::{Fault, Result},
+    record::Record,
+    writer::Durability,
+};
 
 pub(crate) const WRITE: &str = "INSERT INTO reports (unit, calls, report) \
      SELECT seq, ?2, ?3 FROM units WHERE id = ?1 \
@@ -20,21 +24,22 @@ impl Record {
         calls: u32,
         report: &ToolsReport,
     ) -> Result<()> {
-        let (unit, report) = (
-            unit.clone(),
-            serde_json::to_string(report).unwrap_or_default(),
-        );
+        let (unit, report) = (unit.clone(), json(report));
         self.write(Durability::Normal, move |connection| {
-            connection
-                .prepare_cached(WRITE)?
-                .execute((unit.as_str(), calls, &report))?;
-            Ok(())
+            write(connection, &unit, calls, &report)
         })
         .await
     }
 
+    /// The same for what nobody waits for.
+    pub fn report_noted(&self, unit: &UnitId, calls: u32, report: &ToolsReport) {
+        let (unit, report) = (unit.clone(), json(report));
+        self.note(move |connection| write(connection, &unit, calls, &report));
+    }
+
     /// The same, read again; none for a unit that has made no call.
     pub async fn report(&self, unit: &UnitId) -> Result<Option<(u32, ToolsReport)>> {
+        self.catch_up().await;
         let unit = unit.clone();
         self.read(move |connection| {
             let row = connection
@@ -48,4 +53,20 @@ impl Record {
         })
         .await
     }
+}
+
+fn json(report: &ToolsReport) -> String {
+    // Nothing in it lacks a JSON form.
+    serde_json::to_string(report).unwrap_or_default()
+}
+
+fn write(
+    connection: &Connection,
+    unit: &UnitId,
+    calls: u32,
+    report: &str,
+) -> std::result::Result<(), Fault> {
+    let values = (unit.as_str(), calls, report);
+    connection.prepare_cached(WRITE)?.execute(values)?;
+    Ok(())
 }

@@ -3,7 +3,8 @@
 use std::{path::Path, sync::PoisonError, time::Instant};
 
 use harness_model::{
-    Call, CallContext, ErrorCode, ExitStatus, Outcome, Refusal, UnitId, UnitKind, UnitState,
+    Call, CallContext, ErrorCode, ExitStatus, Outcome, Refusal, ToolsReport, UnitId, UnitKind,
+    UnitState,
 };
 use harness_supervise::{Engine, OutputFiles, UnitHandle, UnitSpec};
 use serde_json::json;
@@ -84,11 +85,7 @@ impl Shell {
         };
         let failed = exit_code != Some(0);
         let containment = containment::met(&handle.spec().sandbox, failed, &stderr.text);
-        let tools = if failed {
-            self.store.report(handle.id()).await.ok().flatten()
-        } else {
-            None
-        };
+        let tools = self.reported(handle.id(), failed).await;
         let left_over = state.exit.as_ref().map(|exit| exit.left_over);
         let result = ShellResult {
             stdout: stdout.text,
@@ -101,9 +98,18 @@ impl Shell {
             stderr_file: stderr.file,
             left_over: left_over.filter(|count| *count > 0),
             containment,
-            tools: tools.filter(|report| !report.is_empty()),
+            tools,
         };
         Ok(result.render(self.is_first(context)))
+    }
+
+    /// What a script that was stopped or failed did by `tools`; a record that cannot be read leaves it out.
+    async fn reported(&self, unit: &UnitId, failed: bool) -> Option<ToolsReport> {
+        if !failed {
+            return None;
+        }
+        let report = self.store.report(unit).await.ok().flatten();
+        report.filter(|report| !report.is_empty())
     }
 
     /// Waits for the end; what is written meanwhile is handed on to those who watch.

@@ -107,9 +107,8 @@ impl Connection {
                 return;
             }
             match self.stream.try_read(&mut byte) {
-                Ok(_) => return,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => return,
+                Ok(_) | Err(_) => return,
             }
         }
     }

@@ -57,21 +57,16 @@ impl Tools for Names<'_> {
 
     fn unknown(&self, group: Option<&str>, word: &str) -> Refusal {
         let shown: String = word.chars().take(60).collect();
-        let message = match group {
-            Some(group) => {
-                let tools = self.tools(group);
-                let names = tools.iter().map(|tool| tool.name.as_str());
-                format!("{group} has no tool {shown:?}{}", hint(word, names))
-            }
-            None => {
-                let (groups, tools) = (self.groups(), self.all());
-                let names = groups.iter().map(String::as_str);
-                let names = names.chain(tools.iter().map(|tool| tool.name.as_str()));
-                format!(
-                    "there is no server or tool {shown:?}{}; tools --help lists them",
-                    hint(word, names)
-                )
-            }
+        let message = if let Some(group) = group {
+            let tools = self.tools(group);
+            let names = tools.iter().map(|tool| tool.name.as_str());
+            format!("{group} has no tool {shown:?}{}", hint(word, names))
+        } else {
+            let (groups, tools) = (self.groups(), self.all());
+            let names = groups.iter().map(String::as_str);
+            let names = names.chain(tools.iter().map(|tool| tool.name.as_str()));
+            let hint = hint(word, names);
+            format!("there is no server or tool {shown:?}{hint}; tools --help lists them")
         };
         Refusal::new(ErrorCode::UnknownCommand, message)
     }

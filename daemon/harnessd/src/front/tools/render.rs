@@ -1,6 +1,6 @@
 //! An outcome as a command's output: results on standard output, errors as one line of JSON on standard error.
 
-use std::io;
+use std::{fmt::Write as _, io};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use harness_model::{Content, ErrorCode, Outcome, Refusal, ToolOutput};
@@ -98,11 +98,10 @@ impl Image {
             _ => "bin",
         };
         let digest = Sha256::digest(&bytes);
-        let name: String = digest
-            .iter()
-            .take(8)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let mut name = String::new();
+        for byte in digest.iter().take(8) {
+            let _infallible = write!(name, "{byte:02x}");
+        }
         Some(Self {
             name: format!("{name}.{extension}"),
             bytes,

@@ -42,15 +42,13 @@ pub(super) async fn serve(harness: &Arc<Harness>, mut connection: Connection) {
 
 async fn command(harness: &Arc<Harness>, connection: &mut Connection) -> io::Result<()> {
     let frame = connection.read().await?;
-    let request = match frame.kind {
-        Kind::Request => Request::decode(&frame.bytes),
-        _ => {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                "the first frame is no request",
-            ));
-        }
-    };
+    if frame.kind != Kind::Request {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "the first frame is no request",
+        ));
+    }
+    let request = Request::decode(&frame.bytes);
     let end = match request {
         Ok(request) => carry_out(harness, connection, request).await?,
         Err(error) => End::Answer(Answer::refused(&invalid(error.to_string()))),
@@ -163,6 +161,8 @@ async fn call(
     publish(harness, run, id, tool, &input, &outcome, begun);
     if run.done(tool, &input, &outcome) {
         harness.runs().keep(run).await;
+    } else {
+        harness.runs().note(run);
     }
     if let Err(refusal) = &outcome
         && stops(refusal)

@@ -1,0 +1,196 @@
+//! A script that has to stop stops, and its result says what it had done.
+
+use harness_tests::{harness::Harness, trials};
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+
+use super::{script, stdout};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    trials![
+        nothing_after_a_call_that_needs_a_person_runs,
+        a_one_off_yes_lets_a_new_script_make_that_call_once,
+        a_call_that_a_person_rejected_stops_the_script,
+        the_call_after_the_last_one_allowed_stops_the_script_however_many_come_at_once,
+        a_script_that_fails_after_it_changed_something_says_so,
+        the_report_is_there_after_a_restart,
+        a_stopped_script_is_not_restarted,
+        calls_of_a_script_are_recorded_under_it_and_published,
+    ]
+}
+
+const ASK: &str = "tool_groups = [\"shell\", \"wakes\"]\n[tool.shell]\nmode = \"ask\"\n";
+
+fn nothing_after_a_call_that_needs_a_person_runs() {
+    let harness = Harness::with_config(ASK);
+    for (number, before) in [
+        "",
+        "trap 'touch after' EXIT TERM INT HUP; ",
+        "(while :; do [ -e go ] && touch after; done) & ",
+        "setsid -f sh -c 'while :; do [ -e go ] && touch after; done'; ",
+        "nohup sh -c 'while :; do [ -e go ] && touch after; done' >/dev/null & ",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let call = format!("tools shell cmd='echo {number}'");
+        for text in [
+            format!("{before}{call}; touch after"),
+            format!("{before}{call} || touch after"),
+            format!("{before}{call} | xargs touch after"),
+            format!("{before}while :; do {call}; touch after; done"),
+        ] {
+            let status = script(&harness, &text);
+            assert_eq!(status["status"], "stopped", "{text}: {status}");
+            let stopped = &status["tools"]["stopped"];
+            assert_eq!(stopped["reason"], "needs_approval", "{text}: {status}");
+            assert_eq!(stopped["call"]["tool"], "tools shell shell", "{text}");
+            // What is still there could act now.
+            std::fs::write(harness.workspace().join("go"), "").unwrap();
+            script(&harness, "sleep 0.05");
+            let after = harness.workspace().join("after");
+            assert!(!after.exists(), "{text}");
+            std::fs::remove_file(harness.workspace().join("go")).unwrap();
+            std::fs::remove_file(after).unwrap_or_default();
+        }
+    }
+}
+
+fn a_one_off_yes_lets_a_new_script_make_that_call_once() {
+    let harness = Harness::with_config(ASK);
+    let text = "tools list limit=1 >/dev/null; tools bash run cmd='echo one' >/dev/null; tools shell cmd='echo two' | grep -c two";
+    let status = script(&harness, text);
+    let report = &status["tools"];
+    assert_eq!(report["read_only_calls"], 1, "{status}");
+    assert_eq!(report["done"][0]["tool"], "tools bash run");
+    assert_eq!(report["done"][0]["input"], json!({"cmd": "echo one"}));
+    assert_eq!(report["done"][0]["ok"], true);
+    assert_eq!(report["done"][0]["result"]["stdout"]["tail"], "one\n");
+    assert!(report["not_reached"].is_string());
+    let approval = report["stopped"]["approval"].to_string();
+    harness.ctl(&["approve", &approval]).ok();
+    let status = script(&harness, text);
+    assert_eq!(
+        (stdout(&status), &status["exit_code"]),
+        ("1\n", &json!(0)),
+        "{status}"
+    );
+    let status = script(&harness, text);
+    assert_eq!(status["status"], "stopped", "once: {status}");
+    assert_ne!(status["tools"]["stopped"]["approval"].to_string(), approval);
+}
+
+fn a_call_that_a_person_rejected_stops_the_script() {
+    let harness = Harness::with_config(ASK);
+    let text = "tools shell cmd='echo no'; touch after";
+    let status = script(&harness, text);
+    let approval = status["tools"]["stopped"]["approval"].to_string();
+    harness.ctl(&["reject", &approval]).ok();
+    let status = script(&harness, text);
+    assert_eq!(status["status"], "stopped", "{status}");
+    assert_eq!(status["tools"]["stopped"]["reason"], "denied");
+    assert!(!harness.workspace().join("after").exists());
+}
+
+fn the_call_after_the_last_one_allowed_stops_the_script_however_many_come_at_once() {
+    let harness = Harness::start();
+    let status = script(
+        &harness,
+        "for n in $(seq 50); do tools list limit=$n >/dev/null || exit 7; done; echo all",
+    );
+    assert_eq!(stdout(&status), "all\n", "{status}");
+    let status = script(
+        &harness,
+        "for n in $(seq 51); do tools list limit=$n >/dev/null; done; touch after",
+    );
+    assert_eq!(
+        status["tools"]["stopped"]["reason"], "call_limit",
+        "{status}"
+    );
+    assert_eq!(status["tools"]["read_only_calls"], 50);
+    let status = script(
+        &harness,
+        "seq 60 | xargs -P8 -I{} tools list limit={} >/dev/null; touch after",
+    );
+    assert_eq!(
+        status["tools"]["stopped"]["reason"], "call_limit",
+        "{status}"
+    );
+    assert!(!harness.workspace().join("after").exists());
+    let calls = harness.get("/v1/calls?tool=list&state=ok&limit=1000");
+    assert!(
+        calls["items"].as_array().unwrap().len() <= 150,
+        "no script made more than 50"
+    );
+}
+
+fn a_script_that_fails_after_it_changed_something_says_so() {
+    let harness = Harness::start();
+    let status = script(&harness, "tools bash run cmd=true >/dev/null; exit 3");
+    assert_eq!(status["exit_code"], 3);
+    assert_eq!(
+        status["tools"]["done"][0]["tool"], "tools bash run",
+        "{status}"
+    );
+    assert_eq!(status["tools"]["stopped"], Value::Null);
+    let status = script(&harness, "tools bash run cmd=true >/dev/null");
+    assert_eq!(status["tools"], Value::Null, "all went well: {status}");
+    let status = script(&harness, "exit 3");
+    assert_eq!(status["tools"], Value::Null, "it called nothing: {status}");
+}
+
+fn the_report_is_there_after_a_restart() {
+    let mut harness = Harness::with_config(ASK);
+    let status = script(&harness, "tools shell cmd=true");
+    let id = status["id"].as_str().unwrap().to_owned();
+    harness.kill_daemon();
+    harness.start_daemon();
+    let again = harness.mcp(Some("bash")).ok("status", &json!({"id": id}));
+    assert_eq!(again["tools"], status["tools"]);
+    assert!(status["tools"]["stopped"].is_object());
+}
+
+fn a_stopped_script_is_not_restarted() {
+    let harness = Harness::with_config(ASK);
+    let input = json!({
+        "cmd": "echo run >> runs; tools shell cmd=true",
+        "wait_seconds": 30,
+        "unit": {"restart": "always", "restart_sec": 0},
+    });
+    let status = harness.mcp(Some("bash")).ok("run", &input);
+    assert_eq!(status["status"], "stopped", "{status}");
+    assert_eq!(
+        std::fs::read_to_string(harness.workspace().join("runs")).unwrap(),
+        "run\n"
+    );
+}
+
+fn calls_of_a_script_are_recorded_under_it_and_published() {
+    let harness = Harness::start();
+    let mut events = harness.events();
+    script(
+        &harness,
+        "tools list limit=3 >/dev/null; tools bash status id=00000000",
+    );
+    let calls = harness.get("/v1/calls?tool=run");
+    let parent = calls["items"][0]["id"].as_str().unwrap();
+    let nested = harness.get(&format!("/v1/calls?parent={parent}"));
+    let nested: Vec<_> = nested["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|call| (&call["tool"], &call["state"], &call["front"]))
+        .collect();
+    assert_eq!(
+        nested,
+        [
+            (&json!("status"), &json!("refused"), &json!("tools")),
+            (&json!("list"), &json!("ok"), &json!("tools")),
+        ]
+    );
+    let event = events.next("nested_call");
+    assert_eq!(event["parent"], parent, "{event}");
+    assert_eq!(event["command"], "tools bash list");
+    assert_eq!(event["input"], json!({"limit": 3}));
+    assert_eq!(event["state"], "ok");
+}
