@@ -9,6 +9,8 @@ use super::{script, stdout};
 pub(crate) fn trials() -> Vec<Trial> {
     trials![
         nothing_after_a_call_that_needs_a_person_runs,
+        a_script_with_a_certain_call_that_needs_a_person_does_not_start,
+        the_plan_says_what_each_call_would_meet,
         a_one_off_yes_lets_a_new_script_make_that_call_once,
         a_call_that_a_person_rejected_stops_the_script,
         the_call_after_the_last_one_allowed_stops_the_script_however_many_come_at_once,
@@ -33,7 +35,8 @@ fn nothing_after_a_call_that_needs_a_person_runs() {
     .into_iter()
     .enumerate()
     {
-        let call = format!("tools shell cmd='echo {number}'");
+        // Built as it runs, so that the script starts.
+        let call = format!("tools shell cmd=\"echo {number} $PPID\"");
         for text in [
             format!("{before}{call}; touch after"),
             format!("{before}{call} || touch after"),
@@ -54,6 +57,91 @@ fn nothing_after_a_call_that_needs_a_person_runs() {
             std::fs::remove_file(after).unwrap_or_default();
         }
     }
+}
+
+fn a_script_with_a_certain_call_that_needs_a_person_does_not_start() {
+    let harness = Harness::with_config(ASK);
+    let mut session = harness.mcp(Some("bash"));
+    let input = json!({"cmd": "touch begun; tools shell cmd='echo a' | cat; tools shell cmd='echo one'\ntools shell cmd='echo two'", "wait_seconds": 30});
+    let refused = session.call("run", &input);
+    let error = &refused["structuredContent"]["error"];
+    assert_eq!(error["code"], "needs_approval", "{refused}");
+    let tools = &error["details"]["tools"];
+    assert_eq!(tools["stopped"]["before_start"], true, "{error}");
+    assert_eq!(
+        tools["stopped"]["call"],
+        json!({"tool": "tools shell shell", "input": {"cmd": "echo one"}})
+    );
+    assert_eq!(tools["stopped"]["line"], 1);
+    assert_eq!(tools["done"], json!([]));
+    assert!(!harness.workspace().join("begun").exists());
+    let pending = harness.get("/v1/approvals");
+    assert_eq!(
+        pending.as_array().unwrap().len(),
+        2,
+        "both are asked at once: {pending}"
+    );
+    for approval in pending.as_array().unwrap() {
+        harness.ctl(&["approve", &approval["id"].to_string()]).ok();
+    }
+    // Now it starts, stops at the call that was not certain, and the yes for the others is left.
+    let status = session.ok("run", &input);
+    assert_eq!(
+        status["tools"]["stopped"]["call"]["input"],
+        json!({"cmd": "echo a"}),
+        "{status}"
+    );
+    let rest = json!({"cmd": "tools shell cmd='echo one'\ntools shell cmd='echo two'", "wait_seconds": 30});
+    assert_eq!(session.ok("run", &rest)["exit_code"], 0);
+}
+
+fn the_plan_says_what_each_call_would_meet() {
+    let harness = Harness::with_config(
+        "tool_groups = [\"shell\", \"wakes\"]\n[tool.shell]\nmode = \"ask\"\n[tool.signal]\nmode = \"off\"\n",
+    );
+    let text = "tools plan <<'EOF'\ntools list limit=1\ntools bash run cmd=true\ntools shell cmd=x\ntools signal id=00000000 signal=TERM\ntools list limit=$N\ntools nothing\nEOF";
+    let status = script(&harness, text);
+    let plan: Value =
+        serde_json::from_str(stdout(&status)).unwrap_or_else(|error| panic!("{error}: {status}"));
+    let calls: Vec<_> = plan["calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|call| {
+            (
+                call["tool"].as_str().unwrap(),
+                call["risk"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        calls,
+        [
+            ("tools bash list", "read_only"),
+            ("tools bash run", "changes"),
+            ("tools shell shell", "needs_approval"),
+            ("tools bash signal", "blocked"),
+            ("tools bash list", "checked_at_run_time"),
+            ("tools nothing", "blocked"),
+        ]
+    );
+    assert_eq!(plan["calls"][2]["why"], "policy");
+    assert_eq!(plan["calls"][2]["input"], json!({"cmd": "x"}));
+    assert_eq!(
+        (&plan["calls"][2]["where"], &plan["calls"][2]["line"]),
+        (&json!("script"), &json!(3))
+    );
+    assert_eq!(plan["complete"], true);
+    assert_eq!(
+        harness.get("/v1/approvals"),
+        json!([]),
+        "a plan asks nobody"
+    );
+    let hidden = script(&harness, "echo 'eval \"$X\"' | tools plan");
+    assert_eq!(
+        serde_json::from_str::<Value>(stdout(&hidden)).unwrap()["complete"],
+        false
+    );
 }
 
 fn a_one_off_yes_lets_a_new_script_make_that_call_once() {
@@ -82,7 +170,7 @@ fn a_one_off_yes_lets_a_new_script_make_that_call_once() {
 
 fn a_call_that_a_person_rejected_stops_the_script() {
     let harness = Harness::with_config(ASK);
-    let text = "tools shell cmd='echo no'; touch after";
+    let text = "tools shell cmd=\"echo no $PPID\"; touch after";
     let status = script(&harness, text);
     let approval = status["tools"]["stopped"]["approval"].to_string();
     harness.ctl(&["reject", &approval]).ok();
@@ -141,7 +229,7 @@ fn a_script_that_fails_after_it_changed_something_says_so() {
 
 fn the_report_is_there_after_a_restart() {
     let mut harness = Harness::with_config(ASK);
-    let status = script(&harness, "tools shell cmd=true");
+    let status = script(&harness, "tools shell cmd=\"echo $PPID\"");
     let id = status["id"].as_str().unwrap().to_owned();
     harness.kill_daemon();
     harness.start_daemon();
@@ -153,7 +241,7 @@ fn the_report_is_there_after_a_restart() {
 fn a_stopped_script_is_not_restarted() {
     let harness = Harness::with_config(ASK);
     let input = json!({
-        "cmd": "echo run >> runs; tools shell cmd=true",
+        "cmd": "echo run >> runs; tools shell cmd=\"echo $PPID\"",
         "wait_seconds": 30,
         "unit": {"restart": "always", "restart_sec": 0},
     });

@@ -8,6 +8,7 @@ mod decision;
 mod evaluate;
 mod grant;
 mod name;
+pub mod plan;
 mod policy;
 mod shell;
 

@@ -77,11 +77,12 @@ impl Harness {
                 .ask(&admission.call, evaluation, cwd, context, patience)
                 .await?;
         }
+        self.may_start(&admission.call, context).await?;
         Ok((admission.entry, admission.call))
     }
 
     /// Where a call works: the workspace, or what it says relative to it.
-    fn cwd_of(&self, call: &Call) -> String {
+    pub(crate) fn cwd_of(&self, call: &Call) -> String {
         let workspace = &self.in_force().loaded.workspace;
         let cwd = call.input.get("cwd").and_then(Value::as_str);
         let cwd = cwd.map_or_else(|| workspace.clone(), |cwd| workspace.join(cwd));

@@ -13,6 +13,7 @@ mod journal;
 pub mod keeper;
 mod limits;
 mod live;
+mod plan;
 mod policy;
 mod recover;
 mod redact;

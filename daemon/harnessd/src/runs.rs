@@ -18,7 +18,7 @@ use harness_supervise::Engine;
 
 pub(crate) use access::AccessError;
 pub(crate) use access::RunAccess;
-pub(crate) use run::{Run, command};
+pub(crate) use run::{NOT_REACHED, Run, command};
 
 /// The runs that have called, as long as they live.
 pub(crate) struct Runs {

@@ -18,4 +18,4 @@ pub fn is_same_name(one: &str, other: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

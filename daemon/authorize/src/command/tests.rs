@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-struct Known;
+pub(crate) struct Known;
 
 fn tool(group: &str, name: &str) -> Arc<Tool> {
     Arc::new(Tool {

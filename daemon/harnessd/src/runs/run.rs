@@ -11,7 +11,7 @@ use harness_supervise::UnitHandle;
 use serde_json::{Map, Value, json};
 
 /// What is left of a stopped script.
-const NOT_REACHED: &str =
+pub(crate) const NOT_REACHED: &str =
     "the stopped call and everything after it; write a new script for the rest";
 
 /// The characters of a result that a report keeps.

@@ -13,6 +13,7 @@ usage: tools SERVER TOOL [INPUT]   call a tool; INPUT is JSON, key=value, --key 
        tools SERVER --help         its tools
        tools SERVER TOOL --help    a tool's input
        tools search WORDS          tools by name and description
+       tools plan < SCRIPT         the calls that a script would make, and what each needs; runs nothing
 
 servers:
 "

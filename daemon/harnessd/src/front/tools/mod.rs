@@ -13,3 +13,4 @@ mod search;
 mod session;
 
 pub(crate) use listen::serve;
+pub(crate) use names::Names;

@@ -11,9 +11,9 @@ use harness_model::{ErrorCode, Refusal, Tool};
 use crate::{catalogue::Catalogue, config::hint};
 
 /// The catalogue under a policy: what is switched off is not there.
-pub(super) struct Names<'a> {
-    pub(super) catalogue: &'a Catalogue,
-    pub(super) policy: &'a Policy,
+pub(crate) struct Names<'a> {
+    pub(crate) catalogue: &'a Catalogue,
+    pub(crate) policy: &'a Policy,
 }
 
 impl Names<'_> {

@@ -106,8 +106,18 @@ async fn carry_out(
         Invocation::GroupHelp(group) => help::group(&names, &group),
         Invocation::ToolHelp(tool) => help::tool(&tool),
         Invocation::Search(words) => search::find(&names, &words),
-        Invocation::Plan | Invocation::Scripts(_) => {
-            let message = "this version of harnessd has neither tools plan nor tools scripts";
+        Invocation::Plan => match connection.input().await? {
+            Input::Whole(bytes) => match String::from_utf8(bytes) {
+                Ok(script) => format!("{:#}\n", harness.plan(&script)),
+                Err(_) => {
+                    let refusal = invalid("the script on standard input is not UTF-8".to_owned());
+                    return Ok(End::Answer(Answer::refused(&refusal)));
+                }
+            },
+            Input::TooLong => return Ok(End::Answer(Answer::refused(&too_long()))),
+        },
+        Invocation::Scripts(_) => {
+            let message = "this version of harnessd keeps no scripts";
             let refusal = Refusal::new(ErrorCode::Unavailable, message);
             return Ok(End::Answer(Answer::refused(&refusal)));
         }
