@@ -15,17 +15,19 @@ pub(super) enum Beneath {
     Programs(&'static [&'static str]),
 }
 
-/// Build tools, package managers, test runners, compilers with their linkers, and language runtimes. Scripts
-/// (`#!`) need not be among them.
+/// Shells, build tools, package managers, test runners, compilers with their linkers, language runtimes, and
+/// what runs plug-ins of the workspace. Scripts (`#!`) need not be among them.
 const ANYTHING: &[&str] = &[
     "ant",
+    "ash",
+    "bash",
     "bazel",
     "bazelisk",
     "buck",
     "buck2",
     "bun",
-    "bunx",
     "bundle",
+    "bunx",
     "c++",
     "cabal",
     "cargo",
@@ -40,14 +42,15 @@ const ANYTHING: &[&str] = &[
     "crystal",
     "ctest",
     "dart",
+    "dash",
     "deno",
     "dmd",
     "dotnet",
     "dub",
     "dune",
     "elixir",
-    "emacs",
     "erl",
+    "fish",
     "flutter",
     "g++",
     "gcc",
@@ -66,6 +69,7 @@ const ANYTHING: &[&str] = &[
     "just",
     "kotlin",
     "kotlinc",
+    "ksh",
     "lake",
     "ldc",
     "lua",
@@ -101,9 +105,10 @@ const ANYTHING: &[&str] = &[
     "podman",
     "poetry",
     "prove",
+    "pulumi",
+    "pypy",
     "pytest",
     "python",
-    "pypy",
     "R",
     "racket",
     "rake",
@@ -116,21 +121,22 @@ const ANYTHING: &[&str] = &[
     "sbt",
     "scala",
     "scons",
-    "sqlx",
+    "sh",
     "stack",
     "swift",
     "task",
     "tclsh",
+    "terraform",
+    "tofu",
     "tox",
     "turbo",
     "uv",
     "uvx",
-    "vim",
-    "nvim",
     "waf",
     "xmake",
     "yarn",
     "zig",
+    "zsh",
 ];
 
 const PROGRAMS: &[(&str, &[&str])] = &[
@@ -202,7 +208,15 @@ mod tests {
 
     #[test]
     fn programs_are_known_by_their_names_with_and_without_a_version() {
-        for name in ["make", "python3.12", "gcc-14", "clang++-18", "pip3", "R"] {
+        for name in [
+            "make",
+            "python3.12",
+            "gcc-14",
+            "clang++-18",
+            "pip3",
+            "R",
+            "sh",
+        ] {
             assert_eq!(Beneath::of(name), Some(Beneath::Anything), "{name}");
         }
         for name in ["ls", "awk", "sed", "curl", "rm", "r", "ssh", "find", ""] {

@@ -126,10 +126,9 @@ impl<'a> Executable<'a> {
                 Some(Beneath::Anything) => self.anything = true,
                 Some(Beneath::Programs(programs)) => {
                     for program in programs {
-                        if let Some(file) =
-                            self.site.lookup(program).filter(|file| !self.is_own(file))
-                        {
-                            self.program(&file, 0);
+                        let file = self.site.lookup(program);
+                        if let Some(file) = file.filter(|file| !self.is_own(file)) {
+                            self.installed(&real(&file), &[program]);
                         }
                     }
                 }

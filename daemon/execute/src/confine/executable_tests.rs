@@ -84,6 +84,10 @@ impl Machine {
     }
 }
 
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "what it is compared with is none where there is no limit"
+)]
 fn some(paths: &[&str]) -> Option<Vec<String>> {
     Some(paths.iter().map(|&path| path.to_owned()).collect())
 }

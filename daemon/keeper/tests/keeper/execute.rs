@@ -142,16 +142,19 @@ fn what_is_hidden_stays_hidden_beside_it() {
 #[test]
 fn a_script_that_cannot_start_is_told_so() {
     let keeper = Keeper::start(&[]);
-    let mut request = shell("true");
-    request.sandbox = Some(SandboxRules {
-        executable: Some(Vec::new()),
-        ..SandboxRules::default()
-    });
-    let failure = keeper.connect().spawn_with(&request, &[]).unwrap_err();
-    let Failure::System { step, error, .. } = &failure else {
-        panic!("{failure:?}");
-    };
-    assert!(step == "execve" && error.contains("denied"), "{failure:?}");
+    // Without the shell, and without the loader that the kernel opens for it.
+    for executable in [Vec::new(), vec![real("/bin/bash")]] {
+        let mut request = shell("true");
+        request.sandbox = Some(SandboxRules {
+            executable: Some(executable),
+            ..SandboxRules::default()
+        });
+        let failure = keeper.connect().spawn_with(&request, &[]).unwrap_err();
+        let Failure::System { step, error, .. } = &failure else {
+            panic!("{failure:?}");
+        };
+        assert!(step == "execve" && error.contains("denied"), "{failure:?}");
+    }
 }
 
 /// The limits of the rule, which the documentation names: they are kept in mind here, so that a kernel that
@@ -169,10 +172,18 @@ fn code_that_a_listed_program_loads_is_no_execution() {
         &format!("{loader} /bin/cat /etc/hostname >/dev/null && echo loaded"),
     );
     assert_eq!(text, "loaded\n");
+    // memfd_create(2): no file system has it, so no rule reaches it.
+    let rules = only(&[real("/usr/bin/perl")]);
+    let script = r#"perl -MConfig -e '
+        my $name = "memory"; my $fd = syscall($Config{archname} =~ /aarch64/ ? 279 : 319, $name, 0);
+        open(my $file, ">&=", $fd); open(my $echo, "<", "/bin/echo"); local $/; print {$file} <$echo>; $file->flush;
+        exec("/proc/self/fd/$fd", "from", "memory")'"#;
+    let text = run(&mut keeper.connect(), &ground, &rules, script);
+    assert_eq!(text, "from memory\n");
     // What it may change stays limited.
     let rules = SandboxRules {
         writable: Some(vec![format!("{ground}/a")]),
-        ..rules
+        ..only(&[])
     };
     let text = run(
         &mut keeper.connect(),
