@@ -163,8 +163,11 @@ fn the_card_says_what_is_opened_and_why() {
         let card = harness.ctl(&["approvals"]).ok().stdout;
         for part in [
             "[sandbox] the call asks to change \"/nowhere/a\\u{202e}b\"".to_owned(),
-            format!("{:?}, use the hidden", ground.path("outside")),
-            format!("{:?}, use the network (sandbox)", ground.path("secret/key")),
+            format!("\"{}\", use the hidden", ground.path("outside").display()),
+            format!(
+                "\"{}\", use the network (sandbox)",
+                ground.path("secret/key").display()
+            ),
             "to deploy\\u0007".to_owned(),
         ] {
             assert!(card.contains(&part), "{part}: {card}");
