@@ -11,6 +11,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         nothing_after_a_call_that_needs_a_person_runs,
         a_script_with_a_certain_call_that_needs_a_person_does_not_start,
         the_plan_says_what_each_call_would_meet,
+        an_allowlisted_script_calls_tools_and_each_call_is_judged_by_itself,
         a_one_off_yes_lets_a_new_script_make_that_call_once,
         a_call_that_a_person_rejected_stops_the_script,
         the_call_after_the_last_one_allowed_stops_the_script_however_many_come_at_once,
@@ -142,6 +143,35 @@ fn the_plan_says_what_each_call_would_meet() {
         serde_json::from_str::<Value>(stdout(&hidden)).unwrap()["complete"],
         false
     );
+}
+
+fn an_allowlisted_script_calls_tools_and_each_call_is_judged_by_itself() {
+    let harness = Harness::with_config(
+        "tool_groups = [\"shell\", \"wakes\"]\n[tool.run]\nmode = \"allowlist\"\nallowlist = [\"grep *\", \"touch *\"]\n\
+         [tool.shell]\nmode = \"ask\"\n[approval]\nhold_sec = 0\n",
+    );
+    let status = script(&harness, "tools list limit=1 | grep -c tasks");
+    assert_eq!(stdout(&status), "1\n", "{status}");
+    let status = script(&harness, "tools shell cmd=\"echo $PPID\"; touch after");
+    assert_eq!(
+        status["tools"]["stopped"]["reason"], "needs_approval",
+        "{status}"
+    );
+    assert!(!harness.workspace().join("after").exists());
+    // Another program of that name is not the command.
+    for other in [
+        "./tools list",
+        "tools() { rm x; }; tools list",
+        "env -i tools list",
+    ] {
+        let refused = harness
+            .mcp(Some("bash"))
+            .call("run", &json!({"cmd": other}));
+        assert_eq!(
+            refused["structuredContent"]["error"]["code"], "needs_approval",
+            "{other}: {refused}"
+        );
+    }
 }
 
 fn a_one_off_yes_lets_a_new_script_make_that_call_once() {

@@ -10,6 +10,8 @@ mod grant;
 mod name;
 pub mod plan;
 mod policy;
+mod read;
+mod sandbox;
 mod shell;
 
 pub use decision::{Decision, Evaluation, MatchedRule, Why};

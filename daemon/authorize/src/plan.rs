@@ -147,10 +147,9 @@ pub fn plan(text: &str, tools: &dyn Tools) -> Plan {
             complete &= is_plain(name, &scan);
             continue;
         }
-        match planned(text, command, tools) {
-            Some(what) => calls.push((command.span.start, placed(command, what))),
-            // What `tools` itself says.
-            None => {}
+        // None is what `tools` itself says.
+        if let Some(what) = planned(text, command, tools) {
+            calls.push((command.span.start, placed(command, what)));
         }
     }
     calls.sort_by_key(|(start, _)| *start);

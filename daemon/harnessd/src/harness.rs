@@ -102,7 +102,7 @@ impl Harness {
         let spawner: Arc<dyn Spawner> = Arc::new(keeper.clone());
         let access = Arc::new(RunAccess::open(&places)?);
         let engine = Engine::new(spawner, Arc::new(journal)).with_environment(access.clone());
-        let in_force = InForce::of(loaded, &variables);
+        let in_force = InForce::of(loaded, &variables, access.directory());
         let store: Arc<dyn UnitStore> = Arc::new(RecordStore(record.clone()));
         let bash = Arc::new(Bash::new(
             engine.clone(),
@@ -145,7 +145,7 @@ impl Harness {
 
     /// Puts a configuration in force for what starts from now on.
     pub(crate) fn configure(&self, loaded: Loaded) {
-        let in_force = Arc::new(InForce::of(loaded, &self.variables));
+        let in_force = Arc::new(InForce::of(loaded, &self.variables, self.runs.directory()));
         self.redactor.configure(&in_force.loaded, &self.variables);
         self.bash.configure(bash_settings(&self.places, &in_force));
         self.shell
@@ -264,10 +264,13 @@ impl Harness {
 }
 
 impl InForce {
-    fn of(loaded: Loaded, variables: &VariableMap) -> Self {
+    /// `commands`: the directory with the command `tools`.
+    fn of(loaded: Loaded, variables: &VariableMap, commands: Option<&str>) -> Self {
+        let environment = ChildEnvironment::new(variables, &loaded.config.environment, None)
+            .first_in_path(commands);
         Self {
-            policy: policy::of(&loaded),
-            environment: ChildEnvironment::new(variables, &loaded.config.environment, None),
+            policy: policy::of(&loaded, &environment, commands),
+            environment,
             loaded,
         }
     }

@@ -106,6 +106,7 @@ impl Harness {
             id: CallId::generate(),
             group: entry.tool.group.clone(),
             tool: entry.tool.name.clone(),
+            allowance: None,
             input,
             started_at: SystemTime::now().into(),
         };

@@ -38,6 +38,11 @@ impl Runs {
         }
     }
 
+    /// The directory with the command `tools`, where that is installed.
+    pub(crate) fn directory(&self) -> Option<&str> {
+        self.access.directory()
+    }
+
     /// The run of a caller, whose place the keeper has told.
     ///
     /// # Errors

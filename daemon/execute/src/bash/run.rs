@@ -1,18 +1,20 @@
 //! `run`: a new task.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use harness_model::{
-    Call, CallContext, CallId, ErrorCode, Outcome, Progress, Refusal, RunInput, TimeSpan, UnitId,
-    UnitKind,
+    Allowance, Call, CallContext, ErrorCode, Outcome, Progress, Refusal, RunInput, SandboxRules,
+    TimeSpan, UnitId, UnitKind,
 };
 use harness_supervise::{Ending, OutputFiles, StartError, UnitHandle, UnitSpec, Waiter};
+use serde_json::{Map, Value};
 
 use super::{Bash, BashSettings, render, status};
-use crate::{group, script};
+use crate::{confine, group, script};
 
 /// How long `run` waits when the call does not say, in seconds.
 const DEFAULT_WAIT: f64 = 3.0;
@@ -24,7 +26,7 @@ impl Bash {
     pub(super) async fn run(&self, call: &Call, context: &CallContext) -> Outcome {
         let input: RunInput = group::input(call)?;
         let wait = self.clamp(input.wait_seconds.unwrap_or(DEFAULT_WAIT))?;
-        let (handle, waiter) = self.start(input, call.id.clone()).await?;
+        let (handle, waiter) = self.start(input, call).await?;
         if let Some(progress) = context.progress.as_ref().filter(|_| !wait.is_zero()) {
             let message = Some(format!("task {} is running", handle.id()));
             progress(Progress {
@@ -52,10 +54,10 @@ impl Bash {
     pub(super) async fn start(
         &self,
         input: RunInput,
-        call: CallId,
+        call: &Call,
     ) -> Result<(UnitHandle, Waiter), Refusal> {
         let settings = self.settings();
-        let spec = specify(&settings, input)?;
+        let spec = specify(&settings, input, call.allowance.as_ref())?;
         let running = self.engine.count(UnitKind::Task);
         if running >= settings.max_tasks {
             let message = format!(
@@ -74,7 +76,7 @@ impl Bash {
                 id,
                 UnitSpec {
                     output,
-                    call: Some(call),
+                    call: Some(call.id.clone()),
                     ..spec
                 },
             )
@@ -103,8 +105,46 @@ pub(super) fn settle(context: &CallContext, ending: Ending) {
     });
 }
 
-fn specify(settings: &BashSettings, input: RunInput) -> Result<UnitSpec, Refusal> {
+/// What the input leaves inexact.
+pub(super) fn prepare(
+    settings: &BashSettings,
+    input: &mut Map<String, Value>,
+) -> Result<(), Refusal> {
+    let environment = (settings.environment)(&BTreeMap::new());
+    let home = confine::variable(&environment, "HOME");
+    confine::prepare(input, &settings.sandbox, home).map_err(invalid)
+}
+
+/// The rules that a task runs under.
+pub(super) fn sandbox(
+    settings: &BashSettings,
+    input: &RunInput,
+    allowance: Option<&Allowance>,
+) -> Result<SandboxRules, Refusal> {
+    let environment = (settings.environment)(&input.env);
+    let cwd = directory(&settings.workspace, input.cwd.as_deref())?;
+    let site = confine::Site {
+        interpreter: Path::new(&settings.shell),
+        search_path: confine::variable(&environment, "PATH").unwrap_or_default(),
+        cwd: &cwd,
+        workspace: &settings.workspace,
+    };
+    let request = input.sandbox.clone().unwrap_or_default();
+    Ok(confine::rules(
+        &settings.sandbox,
+        &request,
+        allowance,
+        &site,
+    ))
+}
+
+fn specify(
+    settings: &BashSettings,
+    input: RunInput,
+    allowance: Option<&Allowance>,
+) -> Result<UnitSpec, Refusal> {
     check_command(&input.cmd)?;
+    let sandbox = sandbox(settings, &input, allowance)?;
     let mut unit = input.unit.unwrap_or_default();
     if let Some(seconds) = input.timeout_secs {
         let span = Duration::try_from_secs_f64(seconds)
@@ -138,7 +178,7 @@ fn specify(settings: &BashSettings, input: RunInput) -> Result<UnitSpec, Refusal
             max_bytes: settings.output_max,
         },
         stdin: None,
-        sandbox: settings.sandbox.clone(),
+        sandbox,
     })
 }
 

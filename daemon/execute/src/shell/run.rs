@@ -136,6 +136,7 @@ fn specify(
     input: &Prepared,
     call: &Call,
 ) -> Result<(UnitId, UnitSpec), Refusal> {
+    let cwd = directory::enter(&settings.workspace, &input.cwd)?;
     let unit = UnitId::generate();
     let file = |end: &str| settings.output_directory.join(format!("{unit}.{end}"));
     let output = OutputFiles {
@@ -150,10 +151,10 @@ fn specify(
         command: input.cmd.clone(),
         argv: script::argv(&input.shell, &input.cmd),
         environment: settings.variables(),
-        cwd: directory::enter(&settings.workspace, &input.cwd)?,
+        sandbox: settings.confine(input, &cwd, call.allowance.as_ref()),
+        cwd,
         settings: settings.unit(input.timeout_ms),
         output,
-        sandbox: settings.sandbox.clone(),
         stdin: None,
     };
     Ok((unit, spec))

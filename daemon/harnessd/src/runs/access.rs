@@ -58,6 +58,10 @@ impl RunAccess {
         })
     }
 
+    pub(crate) fn directory(&self) -> Option<&str> {
+        self.directory.as_deref()
+    }
+
     /// The token of a run: who has not the key cannot make it.
     fn token(&self, unit: &UnitId, invocation: &InvocationId) -> String {
         let inner = Sha256::new()
@@ -110,7 +114,10 @@ impl RunEnvironment for RunAccess {
         if let Some(directory) = &self.directory {
             let path = spec.environment.iter().find(|(name, _)| name == "PATH");
             let path = path.map_or(DEFAULT_PATH, |(_, path)| path.as_str());
-            variables.push(("PATH".to_owned(), format!("{directory}:{path}")));
+            // A call that sets a `PATH` of its own has not lost the command.
+            if !path.split(':').any(|known| known == directory) {
+                variables.push(("PATH".to_owned(), format!("{directory}:{path}")));
+            }
         }
         variables
     }

@@ -24,8 +24,8 @@ pub use reply::{Event, Failure, ListedUnit, Location, Message, Reply, ReplyFrame
 pub use request::{Hello, Limits, Request, RequestFrame, Spawn, Stdio, StopSequence};
 pub use transport::{FDS_MAX, Received, receive, send};
 pub use version::{
-    FEATURE_LOCATE, FEATURE_OOM_EVENT, FEATURE_SANDBOX, FEATURES, PROTOCOL_MAX, PROTOCOL_MIN,
-    negotiate,
+    FEATURE_EXECUTE, FEATURE_LOCATE, FEATURE_OOM_EVENT, FEATURE_SANDBOX, FEATURES, PROTOCOL_MAX,
+    PROTOCOL_MIN, negotiate,
 };
 
 /// The file name of the socket in the runtime directory.

@@ -11,12 +11,16 @@ pub const FEATURES: &[&str] = &[
     "pipes",
     "kept-pipes",
     FEATURE_SANDBOX,
-    FEATURE_OOM_EVENT,
+    FEATURE_EXECUTE,
     FEATURE_LOCATE,
+    FEATURE_OOM_EVENT,
 ];
 
 /// The keeper enforces the rules of a spawn's sandbox.
 pub const FEATURE_SANDBOX: &str = "sandbox";
+
+/// The keeper enforces `executable` of those rules.
+pub const FEATURE_EXECUTE: &str = "execute";
 
 /// The keeper tells, and the daemon understands, [`Event::OomKilled`](super::Event::OomKilled).
 pub const FEATURE_OOM_EVENT: &str = "oom-event";
