@@ -117,6 +117,14 @@ let
       )
     );
 
+  # A key without keys of its own.
+  isScalar =
+    given:
+    let
+      node = resolve given;
+    in
+    !isTable given && alternatives node == [ ] && !(resolve (node.items or { }) ? properties);
+
   # Rust's links are none here.
   plain = lib.replaceStrings [ "[`" "`]" ] [ "`" "`" ];
 
@@ -163,7 +171,9 @@ in
       description = ''
         ${describe node}
 
-        Short for {option}`settings.${lib.concatStringsSep "." path}`, where its keys are explained.
+        Short for {option}`settings.${lib.concatStringsSep "." path}`${
+          lib.optionalString (!isScalar node) ", where its keys are explained"
+        }.
       '';
     };
 
