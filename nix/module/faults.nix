@@ -46,7 +46,7 @@ let
     lib.mapAttrsToList (
       name: path:
       fault (!isInStore path)
-        "${option}.credentials.${name}: ${toString path} is in the Nix store, where every user can read it: give the path of a file outside of it as a string, as sops-nix, agenix or systemd-creds make one"
+        "${option}.credentials.${name}: ${toString path} is ${lib.optionalString (lib.isPath path) "a path of Nix's own, so that a copy of it is "}in the Nix store, where every user can read it: give the path of a file outside of it as a string, as sops-nix, agenix or systemd-creds make one"
     ) agent.credentials
     ++
       lib.concatMap
@@ -89,12 +89,24 @@ let
           )
         ]
         ++ lib.mapAttrsToList (
+          variable: value:
+          fault (!isSecret variable value)
+            "${place}.environment.${variable}: it looks like a secret, and would be in the Nix store, where every user can read it: put it into a file outside of it, name that in ${option}.credentials, and the credential in ${place}.credentials.${variable}"
+        ) (if server.environment or null == null then { } else server.environment)
+        ++ lib.mapAttrsToList (
           variable: credential:
           fault (agent.credentials ? ${credential})
             "${place}.credentials.${variable}: there is no credential `${credential}`${nearest credential (lib.attrNames agent.credentials)}: add it to ${option}.credentials"
         ) (if server.credentials or null == null then { } else server.credentials)
       ) agent.settings.mcp
     );
+
+  # The value of a variable is written into the store.
+  isSecret =
+    variable: value:
+    builtins.match ".*(TOKEN|SECRET|PASSWORD|API_?KEY|ACCESS_KEY|PRIVATE_KEY)" (lib.toUpper variable)
+    != null
+    && !lib.hasPrefix "/" value;
 
   # A program is looked up as it stands, spaces and all: `"server stdio"` is one word.
   commands =

@@ -49,9 +49,19 @@ in
         credentials.github-token = "${builtins.storeDir}/secret";
       };
   secret-as-a-nix-path =
-    case "credentials.github-token: ${toString ./refusals.nix} is in the Nix store"
+    case
+      "credentials.github-token: ${toString ./refusals.nix} is a path of Nix's own, so that a copy of it is in the Nix store"
       {
         credentials.github-token = ./refusals.nix;
+      };
+  secret-in-a-variable =
+    case
+      "services.harnessd.agents.coder.mcpServers.github.environment.GITHUB_PERSONAL_ACCESS_TOKEN: it looks like a secret"
+      {
+        mcpServers.github = {
+          preset = "github";
+          environment.GITHUB_PERSONAL_ACCESS_TOKEN = "ghp_0123456789";
+        };
       };
   token-in-the-store =
     case
