@@ -1,6 +1,10 @@
 //! Every example is one that works.
 
-use std::{fs, sync::Arc};
+use std::{
+    fs,
+    path::Path,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use harness_tests::{harness::PATIENCE, systemd::SystemdBox, trials};
 use libtest_mimic::Trial;
@@ -35,6 +39,12 @@ fn systems(examples: &Value) -> Vec<(String, &Value)> {
     all
 }
 
+fn has_extension(name: &str, extension: &str) -> bool {
+    Path::new(name)
+        .extension()
+        .is_some_and(|of| of == extension)
+}
+
 fn each_example_has_no_fault_and_its_configuration_passes_the_check_that_builds_it() {
     let evaluation = Evaluation::new();
     let examples = evaluation.value("examples");
@@ -42,7 +52,7 @@ fn each_example_has_no_fault_and_its_configuration_passes_the_check_that_builds_
     for (attribute, system) in systems(&examples) {
         assert_eq!(system["faults"], json!([]), "{attribute}");
         let files = system["files"].as_object().unwrap();
-        for file in files.keys().filter(|file| file.ends_with(".toml")) {
+        for file in files.keys().filter(|file| has_extension(file, "toml")) {
             let path = evaluation
                 .build(&format!("{attribute}.files.\"{file}\""))
                 .unwrap_or_else(|error| panic!("{attribute}: {file}: {error}"));
@@ -63,6 +73,12 @@ fn an_example_has_ten_lines() {
         9,
         "{text}"
     );
+}
+
+/// Two examples name their agent `coder`: one at a time is in the shared box.
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Puts what NixOS would put into the box's /etc, for one manager.
@@ -92,6 +108,7 @@ fn systemd_loads_the_units_of_each_example_without_a_complaint() {
     let evaluation = Evaluation::new();
     let examples = evaluation.value("examples");
     let systemd = SystemdBox::shared();
+    let _turn = turn();
     let mut checked = 0;
     for (attribute, system) in systems(&examples) {
         let is_system = system["units"].is_object();
@@ -136,8 +153,7 @@ fn drop_ins_of_a_user(system: &Value) -> Value {
     let files = system["files"].as_object().unwrap();
     let of_systemd = files.iter().filter_map(|(name, text)| {
         let name = name.strip_prefix("systemd/user/")?;
-        name.ends_with(".conf")
-            .then(|| (name.to_owned(), text.clone()))
+        has_extension(name, "conf").then(|| (name.to_owned(), text.clone()))
     });
     Value::Object(of_systemd.collect())
 }
@@ -148,7 +164,8 @@ fn the_harness_of_the_smallest_example_runs_a_task_for_its_agent() {
     let file = evaluation
         .build("examples.one-agent.files.\"harnessd/coder.toml\"")
         .unwrap();
-    let systemd: Arc<SystemdBox> = SystemdBox::shared();
+    let systemd = SystemdBox::shared();
+    let _turn = turn();
     systemd.add_user("coder");
     fs::copy(file, systemd.path("/etc/harnessd/coder.toml")).unwrap();
     let placed = place(&systemd, "system", &example["units"]);

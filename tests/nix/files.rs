@@ -68,10 +68,7 @@ pub(super) fn is_generated(path: &str, text: &str) {
     assert!(
         committed == text,
         "{path} is not what is generated now, from line {}: UPDATE=1 writes it again",
-        differs.map_or_else(
-            || committed.lines().count().min(text.lines().count()),
-            |line| line
-        ) + 1
+        differs.unwrap_or_else(|| committed.lines().count().min(text.lines().count())) + 1
     );
 }
 

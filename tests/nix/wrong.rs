@@ -20,10 +20,10 @@ fn each_wrong_input_is_refused_with_a_message_that_names_the_option() {
     let mut wrong = Vec::new();
     for (name, message) in messages {
         let said = match evaluation.try_value(&format!("refused.{name}.faults")) {
-            Ok(Value::Array(faults)) => faults
-                .iter()
-                .map(|fault| format!("{}\n", fault.as_str().unwrap()))
-                .collect(),
+            Ok(Value::Array(faults)) => {
+                let faults: Vec<&str> = faults.iter().filter_map(Value::as_str).collect();
+                faults.join("\n")
+            }
             Ok(other) => panic!("{name}: {other}"),
             Err(error) => error,
         };
