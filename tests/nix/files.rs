@@ -72,7 +72,7 @@ pub(super) fn is_generated(path: &str, text: &str) {
     );
 }
 
-fn the_schema_that_the_modules_read_is_the_one_that_harnessd_prints() {
+pub(super) fn the_schema_that_the_modules_read_is_the_one_that_harnessd_prints() {
     let mut schema = command::command(binaries::program("harnessd"));
     schema.arg("--schema");
     let printed = command::run(schema, b"", PATIENCE).ok().stdout;

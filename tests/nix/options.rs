@@ -6,7 +6,10 @@ use harness_tests::{binaries, command, harness::PATIENCE, trials};
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
-use super::{evaluation::Evaluation, files::is_generated};
+use super::{
+    evaluation::Evaluation,
+    files::{is_generated, the_schema_that_the_modules_read_is_the_one_that_harnessd_prints},
+};
 
 pub(crate) fn trials() -> Vec<Trial> {
     trials![
@@ -66,6 +69,8 @@ fn every_key_of_the_configuration_is_an_option() {
 }
 
 fn the_option_page_is_the_one_that_the_modules_make() {
+    // The page is made from it, and both may be written anew at once.
+    the_schema_that_the_modules_read_is_the_one_that_harnessd_prints();
     let page = Evaluation::new().value("page");
     is_generated("docs/nix-options.md", page.as_str().unwrap());
 }
