@@ -16,6 +16,7 @@ mod http;
 mod install;
 mod mcp;
 mod nested;
+mod nix;
 mod sandbox;
 mod shell;
 mod systemd;
@@ -36,6 +37,7 @@ fn main() {
         install::trials(),
         mcp::trials(),
         nested::trials(),
+        nix::trials(),
         sandbox::trials(),
         systemd::trials(),
         shell::trials(),

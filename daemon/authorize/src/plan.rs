@@ -284,93 +284,96 @@ mod tests {
         assert!(PLAIN.is_sorted());
     }
 
+    /// A script, its calls, and whether they are all.
+    const CASES: &[(&str, &[&str], bool)] = &[
+        (
+            "tools github list-pulls repo=a",
+            &[r#"1 list_pulls {"repo":"a"} [script]"#],
+            true,
+        ),
+        (
+            "echo x\ntools run repo=a",
+            &[r#"2 run {"repo":"a"} [script]"#],
+            true,
+        ),
+        (
+            "tools github list-pulls repo=$R",
+            &["1 list_pulls ? [script]"],
+            true,
+        ),
+        (
+            "tools github list-pulls $ARGS",
+            &["1 list_pulls ? [script]"],
+            true,
+        ),
+        (
+            "tools github $TOOL",
+            &["1 tools github $TOOL [script]"],
+            true,
+        ),
+        (
+            "tools $X list-pulls",
+            &["1 tools $X list-pulls [script]"],
+            true,
+        ),
+        (
+            "jq -n '{}' | tools github list-pulls",
+            &["1 list_pulls ? [pipeline]"],
+            true,
+        ),
+        (
+            "tools github list-pulls | jq .",
+            &["1 list_pulls {} [pipeline]"],
+            true,
+        ),
+        (
+            "tools github list-pulls - </dev/null",
+            &["1 list_pulls ? [script]"],
+            true,
+        ),
+        (
+            "for n in 1 2; do tools run repo=$n; done",
+            &["1 run ? [loop]"],
+            true,
+        ),
+        (
+            "f() { tools run repo=a; }; f",
+            &[r#"1 run {"repo":"a"} [function f]"#],
+            true,
+        ),
+        (
+            "x=$(tools run repo=a)",
+            &[r#"1 run {"repo":"a"} [substitution]"#],
+            true,
+        ),
+        (
+            "true && tools run repo=a",
+            &[r#"1 run {"repo":"a"} [condition]"#],
+            true,
+        ),
+        ("tools --help; tools search x; tools run --help", &[], true),
+        ("tools nothing", &["1 unknown_command [script]"], true),
+        ("tools run word", &["1 invalid_input [script]"], true),
+        ("eval \"$X\"", &[], false),
+        ("make", &[], false),
+        (
+            "python3 x.py; tools run repo=a",
+            &[r#"1 run {"repo":"a"} [script]"#],
+            false,
+        ),
+        ("$CMD", &[], false),
+        ("tools() { rm x; }; tools run repo=a", &[], true),
+        ("", &[], true),
+    ];
+
     #[test]
     fn calls_are_read_with_their_place_and_what_is_known_of_them() {
-        for (text, calls, complete) in [
-            (
-                "tools github list-pulls repo=a",
-                &[r#"1 list_pulls {"repo":"a"} [script]"#][..],
-                true,
-            ),
-            (
-                "echo x\ntools run repo=a",
-                &[r#"2 run {"repo":"a"} [script]"#],
-                true,
-            ),
-            (
-                "tools github list-pulls repo=$R",
-                &["1 list_pulls ? [script]"],
-                true,
-            ),
-            (
-                "tools github list-pulls $ARGS",
-                &["1 list_pulls ? [script]"],
-                true,
-            ),
-            (
-                "tools github $TOOL",
-                &["1 tools github $TOOL [script]"],
-                true,
-            ),
-            (
-                "tools $X list-pulls",
-                &["1 tools $X list-pulls [script]"],
-                true,
-            ),
-            (
-                "jq -n '{}' | tools github list-pulls",
-                &["1 list_pulls ? [pipeline]"],
-                true,
-            ),
-            (
-                "tools github list-pulls | jq .",
-                &["1 list_pulls {} [pipeline]"],
-                true,
-            ),
-            (
-                "tools github list-pulls - </dev/null",
-                &["1 list_pulls ? [script]"],
-                true,
-            ),
-            (
-                "for n in 1 2; do tools run repo=$n; done",
-                &["1 run ? [loop]"],
-                true,
-            ),
-            (
-                "f() { tools run repo=a; }; f",
-                &[r#"1 run {"repo":"a"} [function f]"#],
-                true,
-            ),
-            (
-                "x=$(tools run repo=a)",
-                &[r#"1 run {"repo":"a"} [substitution]"#],
-                true,
-            ),
-            (
-                "true && tools run repo=a",
-                &[r#"1 run {"repo":"a"} [condition]"#],
-                true,
-            ),
-            ("tools --help; tools search x; tools run --help", &[], true),
-            ("tools nothing", &["1 unknown_command [script]"], true),
-            ("tools run word", &["1 invalid_input [script]"], true),
-            ("eval \"$X\"", &[], false),
-            ("make", &[], false),
-            (
-                "python3 x.py; tools run repo=a",
-                &[r#"1 run {"repo":"a"} [script]"#],
-                false,
-            ),
-            ("$CMD", &[], false),
-            ("tools() { rm x; }; tools run repo=a", &[], true),
-            ("", &[], true),
-        ] {
+        for (text, calls, complete) in CASES {
             assert_eq!(
                 of(text),
                 (
                     calls.iter().map(|call| (*call).to_owned()).collect(),
-                    complete
+                    *complete
                 ),
                 "{text}"
             );

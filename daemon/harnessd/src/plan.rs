@@ -191,13 +191,14 @@ fn stopped(
 }
 
 fn not_started(stop: ScriptStop, refusal: &Refusal) -> Refusal {
+    let how = if stop.reason == ErrorCode::NeedsApproval {
+        "needs an answer first"
+    } else {
+        "is refused"
+    };
     let message = format!(
-        "the script was not started: its call `{}` {}",
-        stop.call.tool,
-        match stop.reason {
-            ErrorCode::NeedsApproval => format!("needs an answer first: {}", refusal.message),
-            _ => format!("is refused: {}", refusal.message),
-        }
+        "the script was not started: its call `{}` {how}: {}",
+        stop.call.tool, refusal.message
     );
     let mut details = json!({});
     if let Some(approval) = stop.approval {

@@ -81,48 +81,57 @@ async fn carry_out(
         Ok(invocation) => invocation,
         Err(refusal) => return Ok(End::Answer(Answer::refused(&refusal))),
     };
-    let text = match invocation {
+    let answered = match invocation {
         Invocation::Call { tool, input } => {
             let wanted = match input.source {
                 InputSource::StandardInput => true,
                 InputSource::Either => request.standard_input == StandardInput::Stream,
                 InputSource::Words => false,
             };
-            let given = if wanted {
-                connection.input().await?
-            } else {
-                Input::Whole(Vec::new())
-            };
-            let input = match given {
-                Input::Whole(bytes) => input.over(&bytes),
-                Input::TooLong => Err(too_long()),
-            };
-            return match input {
+            let given = standard_input(connection, wanted).await?;
+            return match given.and_then(|bytes| input.over(&bytes)) {
                 Ok(input) => call(harness, connection, &run, &peer, &tool, input).await,
                 Err(refusal) => Ok(End::Answer(Answer::refused(&refusal))),
             };
         }
-        Invocation::Help => help::all(&names),
-        Invocation::GroupHelp(group) => help::group(&names, &group),
-        Invocation::ToolHelp(tool) => help::tool(&tool),
-        Invocation::Search(words) => search::find(&names, &words),
-        Invocation::Plan => match connection.input().await? {
-            Input::Whole(bytes) => match String::from_utf8(bytes) {
-                Ok(script) => format!("{:#}\n", harness.plan(&script)),
-                Err(_) => {
-                    let refusal = invalid("the script on standard input is not UTF-8".to_owned());
-                    return Ok(End::Answer(Answer::refused(&refusal)));
-                }
-            },
-            Input::TooLong => return Ok(End::Answer(Answer::refused(&too_long()))),
-        },
+        Invocation::Help => Ok(help::all(&names)),
+        Invocation::GroupHelp(group) => Ok(help::group(&names, &group)),
+        Invocation::ToolHelp(tool) => Ok(help::tool(&tool)),
+        Invocation::Search(words) => Ok(search::find(&names, &words)),
+        Invocation::Plan => {
+            let script = standard_input(connection, true).await?;
+            script.and_then(|script| plan(harness, script))
+        }
         Invocation::Scripts(_) => {
             let message = "this version of harnessd keeps no scripts";
-            let refusal = Refusal::new(ErrorCode::Unavailable, message);
-            return Ok(End::Answer(Answer::refused(&refusal)));
+            Err(Refusal::new(ErrorCode::Unavailable, message))
         }
     };
-    Ok(End::Answer(Answer::text(text)))
+    Ok(End::Answer(match answered {
+        Ok(text) => Answer::text(text),
+        Err(refusal) => Answer::refused(&refusal),
+    }))
+}
+
+/// What comes from the command's standard input, where it is `wanted`.
+async fn standard_input(
+    connection: &mut Connection,
+    wanted: bool,
+) -> io::Result<Result<Vec<u8>, Refusal>> {
+    if !wanted {
+        return Ok(Ok(Vec::new()));
+    }
+    Ok(match connection.input().await? {
+        Input::Whole(bytes) => Ok(bytes),
+        Input::TooLong => Err(too_long()),
+    })
+}
+
+fn plan(harness: &Harness, script: Vec<u8>) -> Result<String, Refusal> {
+    let script = String::from_utf8(script);
+    let script =
+        script.map_err(|_| invalid("the script on standard input is not UTF-8".to_owned()))?;
+    Ok(format!("{:#}\n", harness.plan(&script)))
 }
 
 /// Which run is calling: where the keeper finds the caller, and the token of that run.
