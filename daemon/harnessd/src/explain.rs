@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 use crate::harness::Harness;
 
 impl Harness {
-    /// The evaluation of a call that is not made.
-    pub(crate) fn explain(
+    /// The evaluation of a call that is not made. Its hooks are named and not run; the rater is asked as a call would
+    /// have it asked.
+    pub(crate) async fn explain(
         &self,
         tool: String,
         input: Map<String, Value>,
@@ -30,6 +31,7 @@ impl Harness {
             input,
             started_at: Timestamp::default(),
         };
+        self.rate(&entry.tool).await;
         let evaluation = self.evaluate(&entry.tool, &call);
         let rules = evaluation.matched.into_iter().map(|rule| ExplainedRule {
             layer: rule.layer,
@@ -42,6 +44,7 @@ impl Harness {
             why: evaluation.why.map(|why| Why::as_str(why).to_owned()),
             rules: rules.collect(),
             scope: evaluation.scope,
+            hooks: self.explain_hooks(&entry.tool),
         })
     }
 }

@@ -149,6 +149,23 @@ pub struct Explanation {
     pub rules: Vec<ExplainedRule>,
     /// What an answer for good would cover.
     pub scope: Scope,
+    /// The hooks that such a call goes through, in their order. None of them was run: one that rewrites the input makes
+    /// it another call than the one that is explained.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hooks: Vec<ExplainedHook>,
+}
+
+/// One hook of an explanation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExplainedHook {
+    /// Its place among the `[[hook]]` entries, counted from 1.
+    pub number: u32,
+    /// `pre_call` or `post_call`.
+    pub event: String,
+    /// The program with its arguments.
+    pub command: Vec<String>,
+    /// What happens when it fails: `block` or `allow`.
+    pub on_error: String,
 }
 
 /// One rule of an explanation.
