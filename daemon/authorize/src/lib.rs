@@ -9,6 +9,8 @@ mod grant;
 mod name;
 mod policy;
 mod rating;
+mod read;
+mod sandbox;
 mod shell;
 
 pub use decision::{Decision, Evaluation, MatchedRule, Why};

@@ -39,6 +39,7 @@ impl Harness {
             tool: entry.tool.name.clone(),
             input,
             started_at: Timestamp::from(std::time::SystemTime::now()),
+            allowance: None,
         };
         Ok(Resolved { entry, call })
     }
@@ -46,14 +47,14 @@ impl Harness {
     /// Carries the call out, if it is let through: the part of a call that its hooks stand around.
     pub(crate) async fn judge_and_execute(
         &self,
-        resolved: &Resolved,
+        resolved: &mut Resolved,
         context: &CallContext,
     ) -> Result<Outcome, Refusal> {
         let Resolved { entry, call } = resolved;
         self.rate(&entry.tool).await;
         let evaluation = self.evaluate(&entry.tool, call);
         match evaluation.decision {
-            Decision::Allow => {}
+            Decision::Allow => call.allowance = evaluation.allowance,
             Decision::Ask => self.answered(call, &evaluation, context).await?,
             Decision::Deny => return Err(denied(&evaluation, call)),
         }

@@ -269,7 +269,7 @@ impl InForce {
     fn of(loaded: Loaded, variables: &VariableMap) -> Self {
         let environment = ChildEnvironment::new(variables, &loaded.config.environment, None);
         Self {
-            policy: policy::of(&loaded),
+            policy: policy::of(&loaded, &environment),
             hooks: Hooks::of(&loaded, &environment),
             rater: Rater::of(&loaded, &environment),
             environment,

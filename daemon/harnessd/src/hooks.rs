@@ -39,8 +39,8 @@ impl Harness {
         open: &OpenCall,
     ) -> Outcome {
         let in_force = self.in_force();
-        let resolved = self.before(resolved?, &in_force, context, open).await?;
-        let outcome = self.judge_and_execute(&resolved, context).await?;
+        let mut resolved = self.before(resolved?, &in_force, context, open).await?;
+        let outcome = self.judge_and_execute(&mut resolved, context).await?;
         self.after(&resolved, &in_force, context, outcome).await
     }
 

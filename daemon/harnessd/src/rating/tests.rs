@@ -144,6 +144,7 @@ fn resolved(tool: &Tool) -> Resolved {
         tool: tool.name.clone(),
         input: Map::new(),
         started_at: harness_model::Timestamp::default(),
+        allowance: None,
     };
     let entry = catalogue.resolve(&request).unwrap();
     Resolved { entry, call }
@@ -163,8 +164,8 @@ fn context() -> CallContext {
 
 /// Makes a call; what the rules said of it, and whether it ran.
 async fn call(harness: &Arc<Harness>, tool: &Tool) -> (Evaluation, bool) {
-    let resolved = resolved(tool);
-    let outcome = harness.judge_and_execute(&resolved, &context()).await;
+    let mut resolved = resolved(tool);
+    let outcome = harness.judge_and_execute(&mut resolved, &context()).await;
     let evaluation = harness.evaluate(tool, &resolved.call);
     if let Err(refusal) = &outcome {
         assert_eq!(refusal.code, ErrorCode::NeedsApproval, "{refusal}");

@@ -278,6 +278,7 @@ impl Control for FakeControl {
             rules: Vec::new(),
             scope: Scope::Tool,
             hooks: Vec::new(),
+            sandbox: None,
         })
     }
 
