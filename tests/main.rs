@@ -16,6 +16,7 @@ mod hooks;
 mod http;
 mod install;
 mod mcp;
+mod nix;
 mod sandbox;
 mod shell;
 mod systemd;
@@ -36,6 +37,7 @@ fn main() {
         http::trials(),
         install::trials(),
         mcp::trials(),
+        nix::trials(),
         sandbox::trials(),
         systemd::trials(),
         shell::trials(),
