@@ -12,6 +12,7 @@ mod crash;
 mod ctl;
 mod examples;
 mod gate;
+mod hooks;
 mod http;
 mod install;
 mod mcp;
@@ -33,6 +34,7 @@ fn main() {
         ctl::trials(),
         examples::trials(),
         gate::trials(),
+        hooks::trials(),
         http::trials(),
         install::trials(),
         mcp::trials(),

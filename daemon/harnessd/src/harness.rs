@@ -26,11 +26,13 @@ use crate::{
     catalogue::Catalogue,
     config::{ChildEnvironment, Loaded, Places, VariableMap},
     daemon::Fatal,
+    hooks::Hooks,
     journal::RecordJournal,
     keeper::KeeperHandle,
     limits::Repetition,
     live::BusOutput,
     policy,
+    rating::{Rater, Ratings},
     redact::Redactor,
     runs::{RunAccess, Runs},
     sessions::Sessions,
@@ -52,6 +54,8 @@ pub(crate) struct InForce {
     pub(crate) loaded: Loaded,
     pub(crate) policy: Policy,
     pub(crate) environment: ChildEnvironment,
+    pub(crate) hooks: Hooks,
+    pub(crate) rater: Rater,
 }
 
 /// One agent's harness.
@@ -66,7 +70,9 @@ pub struct Harness {
     bus: Bus,
     wakes: Arc<WakeRoom>,
     engine: Engine,
+    spawner: Arc<dyn Spawner>,
     approvals: Arc<Approvals>,
+    ratings: Ratings,
     catalogue: Arc<Catalogue>,
     bash: Arc<Bash>,
     shell: Arc<Shell>,
@@ -101,7 +107,8 @@ impl Harness {
         };
         let spawner: Arc<dyn Spawner> = Arc::new(keeper.clone());
         let access = Arc::new(RunAccess::open(&places)?);
-        let engine = Engine::new(spawner, Arc::new(journal)).with_environment(access.clone());
+        let engine =
+            Engine::new(spawner.clone(), Arc::new(journal)).with_environment(access.clone());
         let in_force = InForce::of(loaded, &variables, access.directory());
         let store: Arc<dyn UnitStore> = Arc::new(RecordStore(record.clone()));
         let bash = Arc::new(Bash::new(
@@ -126,10 +133,12 @@ impl Harness {
             variables,
             in_force: RwLock::new(Arc::new(in_force)),
             reload_error: RwLock::new(None),
+            ratings: Ratings::open(record.clone()).await?,
             record,
             bus,
             wakes,
             engine,
+            spawner,
             approvals,
             catalogue: Arc::new(Catalogue::of(groups)?),
             bash,
@@ -147,6 +156,7 @@ impl Harness {
     pub(crate) fn configure(&self, loaded: Loaded) {
         let in_force = Arc::new(InForce::of(loaded, &self.variables, self.runs.directory()));
         self.redactor.configure(&in_force.loaded, &self.variables);
+        self.ratings.forget_failures();
         self.bash.configure(bash_settings(&self.places, &in_force));
         self.shell
             .configure(shell_settings(&self.places, &in_force));
@@ -195,6 +205,15 @@ impl Harness {
 
     pub(crate) fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    /// Who owns processes; for what is no unit of the engine's.
+    pub(crate) fn spawner(&self) -> &Arc<dyn Spawner> {
+        &self.spawner
+    }
+
+    pub(crate) fn ratings(&self) -> &Ratings {
+        &self.ratings
     }
 
     pub(crate) fn catalogue(&self) -> &Arc<Catalogue> {
@@ -270,6 +289,8 @@ impl InForce {
             .first_in_path(commands);
         Self {
             policy: policy::of(&loaded, &environment, commands),
+            hooks: Hooks::of(&loaded, &environment),
+            rater: Rater::of(&loaded, &environment),
             environment,
             loaded,
         }

@@ -29,8 +29,8 @@ mod wake;
 
 pub use allowance::Allowance;
 pub use approval::{
-    Answer, Approval, ApprovalId, ApprovalState, ExplainedRule, Explanation, Question, Scope,
-    Standing,
+    Answer, Approval, ApprovalId, ApprovalState, ExplainedHook, ExplainedRule, Explanation,
+    Question, Scope, Standing,
 };
 pub use bytes::{ByteSize, CpuQuota, Limit, ParseBytesError};
 pub use call::{
@@ -52,7 +52,7 @@ pub use signal::{ParseSignalError, Signal};
 pub use status::{Enforcement, HarnessStatus, KeeperStatus, TaskCounts};
 pub use task::{Gap, OutputChunk, Stream, StreamStatus, TaskState, TaskStatus};
 pub use time::{ParseTimeSpanError, TimeSpan, Timestamp};
-pub use tool::{Annotations, Tool};
+pub use tool::{Annotations, Tool, ToolRating};
 pub use unit::{
     ActiveState, KillMode, OomPolicy, Restart, SubState, UnitKind, UnitResult, UnitState,
     UnitStatus,

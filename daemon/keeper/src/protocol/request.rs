@@ -150,6 +150,9 @@ pub struct Limits {
     /// The kernel kills the whole tree when it kills one of it for want of memory.
     #[serde(default)]
     pub oom_group: bool,
+    /// The keeper ends the tree by `on_exit` when it is older, in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_max_usec: Option<u64>,
 }
 
 /// How a stop is carried out (systemd.kill(5)).
