@@ -12,9 +12,12 @@ mod crash;
 mod ctl;
 mod examples;
 mod gate;
+mod hooks;
 mod http;
 mod install;
 mod mcp;
+mod nested;
+mod nix;
 mod sandbox;
 mod servers;
 mod shell;
@@ -32,9 +35,12 @@ fn main() {
         ctl::trials(),
         examples::trials(),
         gate::trials(),
+        hooks::trials(),
         http::trials(),
         install::trials(),
         mcp::trials(),
+        nested::trials(),
+        nix::trials(),
         sandbox::trials(),
         servers::trials(),
         systemd::trials(),

@@ -14,7 +14,7 @@ use std::{
 use harness_authorize::Policy;
 use harness_execute::ToolGroup;
 use harness_mcp::{Exposed, View};
-use harness_model::{CallRequest, ErrorCode, Refusal};
+use harness_model::{CallRequest, ErrorCode, Refusal, Tool};
 
 pub(crate) use self::entry::{Entry, SchemaError};
 use self::name::SEPARATOR;
@@ -72,7 +72,7 @@ impl Catalogue {
         let mut snapshot = Snapshot::clone(&self.current());
         let old = snapshot.groups.get(server.name());
         let old = old.map(|group| group.entries.clone()).unwrap_or_default();
-        let entry = |tool: harness_model::Tool| {
+        let entry = |tool: Tool| {
             let same = old.iter().find(|entry| *entry.tool == tool);
             Entry::foreign(tool, server, same)
         };
@@ -136,6 +136,24 @@ impl Catalogue {
                     .collect())
             }
         }
+    }
+
+    /// The tools of a group; none where there is no such group.
+    pub(crate) fn tools(&self, group: &str) -> Vec<Arc<Tool>> {
+        let current = self.current();
+        let group = current.groups.get(group);
+        let entries = group.into_iter().flat_map(|group| &group.entries);
+        entries.map(|entry| entry.tool.clone()).collect()
+    }
+
+    /// The groups that are switched on, those of MCP servers included, `bash` first.
+    pub(crate) fn all_groups(&self, policy: &Policy) -> Vec<String> {
+        let current = self.current();
+        let foreign = current.groups.iter().filter(|(_, group)| group.foreign);
+        let foreign = foreign.filter(|(group, _)| policy.has_group(group));
+        let mut groups = self.groups(policy);
+        groups.extend(foreign.map(|(group, _)| group.clone()));
+        groups
     }
 
     /// The harness's own groups that are switched on, `bash` first.

@@ -15,7 +15,7 @@ use harness_execute::{
     wakes::Wakes,
 };
 use harness_mcp::Notice;
-use harness_model::Timestamp;
+use harness_model::{Front, Timestamp};
 use harness_publish::Bus;
 use harness_record::Record;
 use harness_supervise::{Engine, Spawner};
@@ -26,12 +26,16 @@ use crate::{
     catalogue::Catalogue,
     config::{ChildEnvironment, Loaded, Places, VariableMap},
     daemon::Fatal,
+    hooks::Hooks,
     journal::RecordJournal,
     keeper::KeeperHandle,
     limits::Repetition,
     live::BusOutput,
     policy,
+    rating::{Rater, Ratings},
     redact::Redactor,
+    run_variables::RunVariables,
+    runs::{RunAccess, Runs},
     servers::{ServerCredentials, Servers, Surroundings},
     sessions::Sessions,
     store::RecordStore,
@@ -52,6 +56,8 @@ pub(crate) struct InForce {
     pub(crate) loaded: Loaded,
     pub(crate) policy: Policy,
     pub(crate) environment: ChildEnvironment,
+    pub(crate) hooks: Hooks,
+    pub(crate) rater: Rater,
 }
 
 /// One agent's harness.
@@ -66,7 +72,9 @@ pub struct Harness {
     bus: Bus,
     wakes: Arc<WakeRoom>,
     engine: Engine,
+    spawner: Arc<dyn Spawner>,
     approvals: Arc<Approvals>,
+    ratings: Ratings,
     catalogue: Arc<Catalogue>,
     servers: Arc<Servers>,
     bash: Arc<Bash>,
@@ -75,6 +83,7 @@ pub struct Harness {
     sessions: Sessions,
     repetition: Repetition,
     redactor: Redactor,
+    runs: Runs,
     notices: broadcast::Sender<Notice>,
     reconfigured: tokio::sync::watch::Sender<()>,
 }
@@ -99,15 +108,13 @@ impl Harness {
             wakes: wakes.clone(),
             redactor: redactor.clone(),
         };
+        let spawner: Arc<dyn Spawner> = Arc::new(keeper.clone());
+        let access = Arc::new(RunAccess::open(&places)?);
         let credentials = Arc::new(ServerCredentials::default());
-        let engine = engine(&keeper, journal, credentials.clone());
-        let in_force = InForce::of(loaded, &variables);
-        let store: Arc<dyn UnitStore> = Arc::new(RecordStore(record.clone()));
-        let settings = bash_settings(&places, &in_force);
-        let bash = Arc::new(Bash::new(engine.clone(), store, settings));
-        let output = Arc::new(BusOutput(bus.clone()));
-        let settings = shell_settings(&places, &in_force);
-        let shell = Arc::new(Shell::new(engine.clone(), output, settings));
+        let own = Arc::new(RunVariables(vec![access.clone(), credentials.clone()]));
+        let engine = Engine::new(spawner.clone(), Arc::new(journal)).with_environment(own);
+        let in_force = InForce::of(loaded, &variables, access.directory());
+        let (bash, shell) = commands(&engine, &record, &bus, &places, &in_force);
         let wake_tools = Arc::new(Wakes::new(wakes.clone()));
         let approvals = Approvals::open(record.clone(), bus.clone(), redactor.clone()).await?;
         let groups: Vec<Arc<dyn ToolGroup>> = vec![bash.clone(), shell.clone(), wake_tools.clone()];
@@ -123,16 +130,19 @@ impl Harness {
             engine: engine.clone(),
         });
         Ok(Arc::new(Self {
+            runs: Runs::new(access, engine.clone(), record.clone()),
             places,
             started_at: SystemTime::now().into(),
             keeper,
             variables,
             in_force: RwLock::new(Arc::new(in_force)),
             reload_error: RwLock::new(None),
+            ratings: Ratings::open(record.clone()).await?,
             record,
             bus,
             wakes,
             engine,
+            spawner,
             approvals,
             catalogue,
             servers,
@@ -149,8 +159,9 @@ impl Harness {
 
     /// Puts a configuration in force for what starts from now on.
     pub(crate) fn configure(&self, loaded: Loaded) {
-        let in_force = Arc::new(InForce::of(loaded, &self.variables));
+        let in_force = Arc::new(InForce::of(loaded, &self.variables, self.runs.directory()));
         self.redactor.configure(&in_force.loaded, &self.variables);
+        self.ratings.forget_failures();
         self.bash.configure(bash_settings(&self.places, &in_force));
         self.shell
             .configure(shell_settings(&self.places, &in_force));
@@ -202,6 +213,15 @@ impl Harness {
         &self.engine
     }
 
+    /// Who owns processes; for what is no unit of the engine's.
+    pub(crate) fn spawner(&self) -> &Arc<dyn Spawner> {
+        &self.spawner
+    }
+
+    pub(crate) fn ratings(&self) -> &Ratings {
+        &self.ratings
+    }
+
     pub(crate) fn catalogue(&self) -> &Arc<Catalogue> {
         &self.catalogue
     }
@@ -216,14 +236,21 @@ impl Harness {
     }
 
     /// How long a question stands, and a call is held for it.
-    pub(crate) fn patience(&self) -> Patience {
+    ///
+    /// A call of a script is not held: a question stops the script.
+    pub(crate) fn patience(&self, front: Front) -> Patience {
         let in_force = self.in_force();
         let approval = &in_force.loaded.config.approval;
         // Without an end a question would stand for a year.
         let longest = Duration::from_hours(24 * 365);
         Patience {
             timeout: approval.timeout_sec.finite().unwrap_or(longest),
-            hold: approval.hold_sec.finite().unwrap_or(longest),
+            hold: match front {
+                Front::Tools => Duration::ZERO,
+                Front::Mcp | Front::McpHttp | Front::Http | Front::Dbus => {
+                    approval.hold_sec.finite().unwrap_or(longest)
+                }
+            },
         }
     }
 
@@ -241,6 +268,10 @@ impl Harness {
 
     pub(crate) fn repetition(&self) -> &Repetition {
         &self.repetition
+    }
+
+    pub(crate) fn runs(&self) -> &Runs {
+        &self.runs
     }
 
     pub(crate) fn redactor(&self) -> &Redactor {
@@ -262,20 +293,33 @@ impl Harness {
     }
 }
 
-fn engine(
-    keeper: &KeeperHandle,
-    journal: RecordJournal,
-    credentials: Arc<ServerCredentials>,
-) -> Engine {
-    let spawner: Arc<dyn Spawner> = Arc::new(keeper.clone());
-    Engine::new(spawner, Arc::new(journal)).with_environment(credentials)
+/// The tool groups that run commands.
+fn commands(
+    engine: &Engine,
+    record: &Record,
+    bus: &Bus,
+    places: &Places,
+    in_force: &InForce,
+) -> (Arc<Bash>, Arc<Shell>) {
+    let store: Arc<dyn UnitStore> = Arc::new(RecordStore(record.clone()));
+    let settings = bash_settings(places, in_force);
+    let bash = Bash::new(engine.clone(), store.clone(), settings);
+    let output = Arc::new(BusOutput(bus.clone()));
+    let settings = shell_settings(places, in_force);
+    let shell = Shell::new(engine.clone(), store, output, settings);
+    (Arc::new(bash), Arc::new(shell))
 }
 
 impl InForce {
-    fn of(loaded: Loaded, variables: &VariableMap) -> Self {
+    /// `commands`: the directory with the command `tools`.
+    fn of(loaded: Loaded, variables: &VariableMap, commands: Option<&str>) -> Self {
+        let environment = ChildEnvironment::new(variables, &loaded.config.environment, None)
+            .first_in_path(commands);
         Self {
-            policy: policy::of(&loaded),
-            environment: ChildEnvironment::new(variables, &loaded.config.environment, None),
+            policy: policy::of(&loaded, &environment, commands),
+            hooks: Hooks::of(&loaded, &environment),
+            rater: Rater::of(&loaded, &environment),
+            environment,
             loaded,
         }
     }

@@ -14,6 +14,7 @@ use std::{
 };
 
 use futures_util::future::{BoxFuture, join_all};
+use harness_authorize::command::is_same_name;
 use harness_execute::{
     ToolGroup,
     mcp::{McpServer, ServerWatcher},
@@ -147,6 +148,19 @@ impl Servers {
         self.get(name).ok()
     }
 
+    /// Has the server started whose name a command begins with, if it waits for that.
+    pub(crate) async fn load_like(&self, word: &str) {
+        let server = {
+            let running = self.running();
+            let mut named = running.iter().filter(|(name, _)| is_same_name(name, word));
+            let server = named.next().map(|(_, one)| one.server.clone());
+            server.filter(|server| server.status().tools == 0)
+        };
+        if let Some(server) = server {
+            server.loaded().await;
+        }
+    }
+
     /// Resolves when the first listing of a view is worth showing.
     pub(crate) fn ready(&self, view: &View) -> BoxFuture<'static, ()> {
         match view {
@@ -238,7 +252,7 @@ impl Harness {
     }
 
     /// The tool a request means. What a server would have, were it there, is not unknown but unavailable.
-    pub(crate) fn resolve(&self, request: &CallRequest) -> Result<Arc<Entry>, Refusal> {
+    pub(crate) fn find(&self, request: &CallRequest) -> Result<Arc<Entry>, Refusal> {
         self.catalogue().resolve(request).map_err(|unknown| {
             let server = self.servers().named(request);
             server

@@ -59,6 +59,7 @@ impl Program {
         UnitSpec {
             kind: UnitKind::McpServer,
             name: Some(name.to_owned()),
+            call: None,
             command: self.argv.join(" "),
             argv: self.argv.clone(),
             environment: self.environment.clone(),

@@ -6,9 +6,9 @@ use futures_util::{StreamExt as _, future::BoxFuture, stream};
 use harness_mcp::View;
 use harness_model::{
     Answer, Approval, ApprovalId, CallContext, CallQuery, CallRecord, CallRequest, ErrorCode,
-    Explanation, HarnessStatus, Invocation, Outcome, OutputChunk, Page, PluginLog, PluginStatus,
-    Refusal, Standing, StoredUnit, Stream, TaskQuery, TaskStatus, Tool, UnitId, UnitQuery,
-    UnitStatus, Wake, WakeId,
+    Explanation, Front, HarnessStatus, Invocation, Outcome, OutputChunk, Page, PluginLog,
+    PluginStatus, Refusal, Standing, StoredUnit, Stream, TaskQuery, TaskStatus, Tool, UnitId,
+    UnitQuery, UnitStatus, Wake, WakeId,
 };
 use harness_supervise::output::{Follow, last_lines};
 use serde_json::{Map, Value};
@@ -232,7 +232,7 @@ impl Control for Person {
     }
 
     fn approval_answer(&self, id: ApprovalId, answer: Answer, by: String) -> Reply<'_, Approval> {
-        let timeout = self.harness.patience().timeout;
+        let timeout = self.harness.patience(Front::Http).timeout;
         Box::pin(self.harness.approvals().answer(id, answer, by, timeout))
     }
 
@@ -245,7 +245,7 @@ impl Control for Person {
     }
 
     fn explain(&self, tool: String, input: Map<String, Value>) -> Reply<'_, Explanation> {
-        Box::pin(async move { self.harness.explain(tool, input) })
+        Box::pin(async move { self.harness.explain(tool, input).await })
     }
 
     fn calls(&self, query: CallQuery) -> Reply<'_, Page<CallRecord>> {
