@@ -17,6 +17,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         a_result_that_is_too_long_fails_its_call_alone,
         an_input_that_does_not_fit_is_refused_before_it_is_sent,
         the_gate_judges_calls_of_servers,
+        a_script_calls_the_tools_of_servers_and_starts_one_that_waits,
     ]
 }
 
@@ -164,4 +165,25 @@ fn the_gate_judges_calls_of_servers() {
         "read only"
     );
     assert_eq!(fixture.count("fix", "call p"), 0);
+}
+
+fn a_script_calls_the_tools_of_servers_and_starts_one_that_waits() {
+    let servers = [
+        ("fix", "good", QUICK),
+        ("on-demand", "good", "load = \"demand\""),
+    ];
+    let fixture = Fixture::start(&servers);
+    fixture.until("fix", "active");
+    let run = |script: &str| {
+        let input = json!({"cmd": script, "wait_seconds": 30});
+        let task = fixture.harness.post("/v1/tasks", &input);
+        assert_eq!(task["exit_code"], 0, "{task}");
+        task["stdout"]["tail"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(run("tools fix plain"), "plain\n");
+    assert_eq!(fixture.count("on-demand", "start"), 0);
+    assert_eq!(run("tools on_demand plain"), "plain\n");
+    assert_eq!(fixture.count("on-demand", "start"), 1);
+    let help = run("tools --help");
+    assert!(help.contains("fix (17 tools)"), "{help}");
 }
