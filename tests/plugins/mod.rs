@@ -1,6 +1,9 @@
 //! Plugins in their host, with a client that nobody here wrote.
 
+mod files;
+
 use std::{
+    ffi::OsStr,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -13,20 +16,25 @@ use serde_json::{Value, json};
 const LIMIT: Duration = Duration::from_mins(2);
 
 pub(crate) fn trials() -> Vec<Trial> {
-    trials![if clients::python_missing();
+    let mut trials = trials![if clients::python_missing();
         the_example_in_rust_is_short_and_counts_words,
         the_example_in_c_is_built_by_its_makefile_and_says_how_full_a_disk_is,
-    ]
+    ];
+    trials.extend(files::trials());
+    trials
 }
 
 /// What the Python SDK sees of a plugin: its tools, and the results of calls.
-pub(crate) fn python(mode: &str, library: &Path, calls: &Value) -> Value {
+fn python(mode: &str, library: &Path, calls: &Value) -> Value {
+    let host = binaries::program("harness-plugin-host");
+    let words = [host.as_os_str(), library.as_os_str()];
+    python_with(mode, &words, calls)
+}
+
+/// The same with any command that serves MCP.
+fn python_with(mode: &str, words: &[&OsStr], calls: &Value) -> Value {
     let mut client = clients::python("sdk_plugin.py");
-    client
-        .arg(mode)
-        .arg(calls.to_string())
-        .arg(binaries::program("harness-plugin-host"))
-        .arg(library);
+    client.arg(mode).arg(calls.to_string()).args(words);
     command::run(client, b"", LIMIT).ok().json()
 }
 
