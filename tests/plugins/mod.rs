@@ -1,5 +1,6 @@
 //! Plugins in their host, with a client that nobody here wrote.
 
+mod check;
 mod files;
 
 use std::{
@@ -20,6 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         the_example_in_rust_is_short_and_counts_words,
         the_example_in_c_is_built_by_its_makefile_and_says_how_full_a_disk_is,
     ];
+    trials.extend(check::trials());
     trials.extend(files::trials());
     trials
 }
