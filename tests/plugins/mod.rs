@@ -2,6 +2,7 @@
 
 mod check;
 mod files;
+mod systemd;
 
 use std::{
     ffi::OsStr,
@@ -23,6 +24,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ];
     trials.extend(check::trials());
     trials.extend(files::trials());
+    trials.extend(systemd::trials());
     trials
 }
 

@@ -102,6 +102,11 @@ typedef struct {
    * Whether nobody waits for this call any more. A call that takes long asks now and then, and returns.
    */
   bool (*cancelled)(void *context);
+  /**
+   * Gives a descriptor that becomes readable when nobody waits any more, for poll(2) beside others; -1 if
+   * none can be had. It is the host's, to be neither read nor closed, and there until this call returns.
+   */
+  int32_t (*cancel_descriptor)(void *context);
 } HarnessCall;
 
 /**

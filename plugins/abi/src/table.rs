@@ -78,6 +78,9 @@ pub struct HarnessCall {
     >,
     /// Whether nobody waits for this call any more. A call that takes long asks now and then, and returns.
     pub cancelled: Option<unsafe extern "C" fn(context: *mut c_void) -> bool>,
+    /// Gives a descriptor that becomes readable when nobody waits any more, for poll(2) beside others; -1 if
+    /// none can be had. It is the host's, to be neither read nor closed, and there until this call returns.
+    pub cancel_descriptor: Option<unsafe extern "C" fn(context: *mut c_void) -> i32>,
 }
 
 /// The table of a plugin: constant, and there for as long as it is loaded. All functions have to be there.

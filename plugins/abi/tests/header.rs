@@ -81,7 +81,7 @@ fn assertions() -> String {
         HarnessSlice { data, length }
         HarnessBuffer { data, length }
         HarnessInit { size, settings }
-        HarnessCall { size, tool, input, context, progress, cancelled }
+        HarnessCall { size, tool, input, context, progress, cancelled, cancel_descriptor }
         HarnessPlugin { size, describe, init, call, free, shutdown }
     }
 }

@@ -3,14 +3,16 @@
 
 use std::{
     ffi::c_void,
+    os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd},
     slice,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
 
 use harness_plugin_abi::{HarnessCall, HarnessSlice};
+use rustix::event::{EventfdFlags, eventfd};
 use serde_json::{Value, json};
 
 use crate::writer::Writer;
@@ -21,6 +23,7 @@ const MESSAGE_MAX: usize = 1024;
 /// One call as the plugin can get at it.
 pub(crate) struct Lent {
     cancelled: AtomicBool,
+    descriptor: OnceLock<Option<OwnedFd>>,
     progress: Option<Progress>,
 }
 
@@ -35,6 +38,7 @@ impl Lent {
     pub(crate) fn new(token: Option<Value>, writer: &Arc<Writer>) -> Self {
         Self {
             cancelled: AtomicBool::new(false),
+            descriptor: OnceLock::new(),
             progress: token.map(|token| Progress {
                 token,
                 last: Mutex::new(f64::NEG_INFINITY),
@@ -45,11 +49,31 @@ impl Lent {
 
     /// Nobody waits for it any more.
     pub(crate) fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Release);
+        self.cancelled.store(true, Ordering::SeqCst);
+        self.signal();
+    }
+
+    /// Makes the descriptor readable, if it is there; once is as good as twice.
+    fn signal(&self) {
+        if let Some(Some(descriptor)) = self.descriptor.get() {
+            rustix::io::write(descriptor, &1_u64.to_ne_bytes()).unwrap_or_default();
+        }
+    }
+
+    /// A descriptor that becomes readable when the call is cancelled; made when it is first asked for.
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        let made = self
+            .descriptor
+            .get_or_init(|| eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok());
+        // It may have been cancelled before there was one.
+        if self.is_cancelled() {
+            self.signal();
+        }
+        made.as_ref().map(AsFd::as_fd)
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Acquire)
+        self.cancelled.load(Ordering::SeqCst)
     }
 
     /// The part of a call that leads back here; valid for as long as `self` is.
@@ -61,6 +85,7 @@ impl Lent {
             context: (&raw const *self).cast_mut().cast(),
             progress: Some(progress),
             cancelled: Some(cancelled),
+            cancel_descriptor: Some(cancel_descriptor),
         }
     }
 
@@ -106,4 +131,11 @@ unsafe extern "C" fn progress(
 unsafe extern "C" fn cancelled(context: *mut c_void) -> bool {
     // SAFETY: it is what `functions` gave, and the call still runs.
     unsafe { &*context.cast_const().cast::<Lent>() }.is_cancelled()
+}
+
+unsafe extern "C" fn cancel_descriptor(context: *mut c_void) -> i32 {
+    // SAFETY: it is what `functions` gave, and the call still runs.
+    let lent = unsafe { &*context.cast_const().cast::<Lent>() };
+    lent.descriptor()
+        .map_or(-1, |descriptor| descriptor.as_raw_fd())
 }

@@ -1,11 +1,15 @@
 //! The call that a tool is run for.
 
+use std::os::fd::BorrowedFd;
+
 /// The other side of a call: who wants to know of its progress, and whether anybody still does.
 pub(crate) trait Caller: Sync {
     /// `total` is NaN when it is not known.
     fn progress(&self, progress: f64, total: f64, message: &str);
 
     fn is_cancelled(&self) -> bool;
+
+    fn cancel_descriptor(&self) -> Option<BorrowedFd<'_>>;
 }
 
 /// Nobody.
@@ -16,6 +20,10 @@ impl Caller for Nobody {
 
     fn is_cancelled(&self) -> bool {
         false
+    }
+
+    fn cancel_descriptor(&self) -> Option<BorrowedFd<'_>> {
+        None
     }
 }
 
@@ -51,5 +59,12 @@ impl<'a, S> Call<'a, S> {
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.caller.is_cancelled()
+    }
+
+    /// A descriptor that becomes readable when nobody waits for the result any more, for `poll(2)` beside
+    /// others. It is not to be read. `None` when none can be had.
+    #[must_use]
+    pub fn cancel_descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.caller.cancel_descriptor()
     }
 }

@@ -8,6 +8,7 @@ use std::{
     any::Any,
     ffi::c_void,
     mem,
+    os::fd::BorrowedFd,
     panic::{self, AssertUnwindSafe},
     ptr, slice,
 };
@@ -210,5 +211,14 @@ impl Caller for Lent<'_> {
         self.0
             .cancelled
             .is_some_and(|cancelled| unsafe { cancelled(self.0.context) })
+    }
+
+    fn cancel_descriptor(&self) -> Option<BorrowedFd<'_>> {
+        let give = self.0.cancel_descriptor?;
+        // SAFETY: the call still runs; the descriptor is the host's until it ends.
+        unsafe {
+            let descriptor = give(self.0.context);
+            (descriptor >= 0).then(|| BorrowedFd::borrow_raw(descriptor))
+        }
     }
 }

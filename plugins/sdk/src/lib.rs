@@ -38,6 +38,7 @@ mod error;
 mod export;
 mod output;
 mod plugin;
+mod program;
 mod running;
 mod schema;
 mod tool;
@@ -49,6 +50,7 @@ pub use export::{Export, table};
 pub use harness_plugin_abi as abi;
 pub use output::{IntoOutput, Json, Output};
 pub use plugin::Plugin;
+pub use program::{Finished, Program};
 #[doc(hidden)]
 pub use running::Erased;
 pub use schemars;

@@ -172,6 +172,7 @@ fn call(state: *mut c_void, tool: &str, input: &Value, seen: &Seen) -> (i32, Vec
         context: ptr::from_ref(seen).cast_mut().cast(),
         progress: Some(progress),
         cancelled: Some(cancelled),
+        cancel_descriptor: None,
     };
     let mut result = HarnessBuffer::EMPTY;
     // SAFETY: all of it is there for the call.
