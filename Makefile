@@ -6,7 +6,7 @@ TOOLS := target/tools
 # Where `make install` puts things; DESTDIR, before it, is for packagers.
 PREFIX ?= /usr/local
 PROGRAMS := harnessd harness-keeper harness-plugin-host harnessctl
-PLUGINS := files systemd
+PLUGINS := files nix systemd
 # What is installed was built before: `make && sudo make install` builds nothing as root.
 BUILT ?= target/release
 bin := $(DESTDIR)$(PREFIX)/bin

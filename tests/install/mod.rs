@@ -110,7 +110,7 @@ fn an_install_puts_everything_below_its_prefix_and_nothing_elsewhere() {
     ] {
         assert!(top.join(other).is_file(), "{other}");
     }
-    for plugin in ["files", "systemd"] {
+    for plugin in ["files", "nix", "systemd"] {
         let library = top.join(format!("lib/harnessd/plugins/libharness_{plugin}.so"));
         let mut describe = command::command(top.join("bin/harness-plugin-host"));
         describe.arg("--describe").arg(library);

@@ -2,6 +2,7 @@
 
 mod check;
 mod files;
+mod nix;
 mod systemd;
 
 use std::{
@@ -24,6 +25,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ];
     trials.extend(check::trials());
     trials.extend(files::trials());
+    trials.extend(nix::trials());
     trials.extend(systemd::trials());
     trials
 }
