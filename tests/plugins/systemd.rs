@@ -42,6 +42,26 @@ fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap()
 }
 
+/// Everything that can be done with a unit, and what cannot.
+fn calls_on(name: &str) -> Value {
+    let unit = format!("{name}.service");
+    let units = json!({"units": [name]});
+    json!([
+        ["start", units],
+        ["reload", units],
+        ["status", {"unit": name}],
+        ["list", {"patterns": [format!("{name}*")]}],
+        ["show", {"unit": unit, "properties": ["Description"]}],
+        ["cat", {"unit": unit}],
+        ["restart", units],
+        ["stop", units],
+        ["logs", {"unit": name, "lines": 50}],
+        ["status", {"unit": "no-such-unit"}],
+        ["stop", {"units": ["no-such-unit"]}],
+        ["status", {"unit": "--version"}],
+    ])
+}
+
 fn units_are_looked_at_and_changed() {
     let systemd = SystemdBox::shared();
     for (mode, _) in MODES {
@@ -50,29 +70,8 @@ fn units_are_looked_at_and_changed() {
         let lines =
             "ExecStart=sh -c 'echo it is up; exec sleep infinity'\nExecReload=echo it is reloaded";
         service(&systemd, &name, lines);
-        let units = json!({"units": [name]});
-        let calls = json!([
-            ["start", units],
-            ["reload", units],
-            ["status", {"unit": name}],
-            ["list", {"patterns": [format!("{name}*")]}],
-            ["show", {"unit": unit, "properties": ["Description"]}],
-            ["cat", {"unit": unit}],
-            ["restart", units],
-            ["stop", units],
-            ["logs", {"unit": name, "lines": 50}],
-            ["status", {"unit": "no-such-unit"}],
-            ["stop", {"units": ["no-such-unit"]}],
-            ["status", {"unit": "--version"}],
-        ]);
-        let report = run(&systemd, mode, &json!({}), &calls);
-        let annotations = |tool: &str| report["tools"][tool]["annotations"].clone();
-        for tool in ["list", "status", "show", "cat", "logs"] {
-            assert_eq!(annotations(tool)["readOnlyHint"], true, "{tool}");
-        }
-        for tool in ["start", "stop", "restart", "reload"] {
-            assert_eq!(annotations(tool)["destructiveHint"], true, "{tool}");
-        }
+        let report = run(&systemd, mode, &json!({}), &calls_on(&name));
+        the_annotations_say_what_changes(&report);
         let results: Vec<&Value> = report["results"].as_array().unwrap().iter().collect();
         let state =
             |result: &Value| result["structuredContent"]["units"][&unit]["active_state"].clone();
@@ -110,6 +109,16 @@ fn units_are_looked_at_and_changed() {
             results[9..].iter().all(|result| result["isError"] == true),
             "{report}"
         );
+    }
+}
+
+fn the_annotations_say_what_changes(report: &Value) {
+    let annotations = |tool: &str| report["tools"][tool]["annotations"].clone();
+    for tool in ["list", "status", "show", "cat", "logs"] {
+        assert_eq!(annotations(tool)["readOnlyHint"], true, "{tool}");
+    }
+    for tool in ["start", "stop", "restart", "reload"] {
+        assert_eq!(annotations(tool)["destructiveHint"], true, "{tool}");
     }
 }
 

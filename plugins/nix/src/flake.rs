@@ -11,7 +11,8 @@ use crate::program::{Nix, building, json, reference};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Flake {
-    /// As in nixpkgs, github:owner/name or path:/srv/project; that of the directory the plugin runs in if it is not said.
+    /// As in `nixpkgs`, `github:owner/name` or `path:/srv/project`; that of the directory the plugin runs in
+    /// if it is not said.
     #[serde(default)]
     flake: Option<String>,
 }

@@ -18,7 +18,7 @@ pub(crate) struct Search {
     /// Regular expressions that all have to match the name or the description.
     #[schemars(length(min = 1, max = 20))]
     words: Vec<String>,
-    /// The flake, as in nixpkgs or github:owner/name; nixpkgs, or what the settings say, if it is not said.
+    /// The flake, as in `nixpkgs` or `github:owner/name`; nixpkgs, or what the settings say, if it is not said.
     #[serde(default)]
     flake: Option<String>,
     /// How many at most; 50 if it is not said.

@@ -21,12 +21,12 @@ pub(crate) struct Units {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct States {
     /// By name.
-    units: BTreeMap<String, State>,
+    units: BTreeMap<String, Condition>,
 }
 
 /// What a unit is.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct State {
+pub(crate) struct Condition {
     active_state: String,
     sub_state: String,
     /// How it last ended, or success.
@@ -82,13 +82,13 @@ fn run(verb: &str, input: &Units, call: &Call<Manager>) -> Result<(String, Json<
     Err(Failure::new(message))
 }
 
-fn states(call: &Call<Manager>, units: &[String]) -> Result<BTreeMap<String, State>> {
+fn states(call: &Call<Manager>, units: &[String]) -> Result<BTreeMap<String, Condition>> {
     let asked = ["ActiveState,SubState,Result".to_owned()];
     let mut states = BTreeMap::new();
     for unit in units {
         let mut properties = status::properties(call, unit, &asked)?;
         let mut take = |name: &str| properties.remove(name).unwrap_or_default();
-        let state = State {
+        let state = Condition {
             active_state: take("ActiveState"),
             sub_state: take("SubState"),
             result: take("Result"),
@@ -98,11 +98,11 @@ fn states(call: &Call<Manager>, units: &[String]) -> Result<BTreeMap<String, Sta
     Ok(states)
 }
 
-fn text(states: &BTreeMap<String, State>) -> String {
+fn text(states: &BTreeMap<String, Condition>) -> String {
     let lines: Vec<String> = states
         .iter()
         .map(|(unit, state)| {
-            let State {
+            let Condition {
                 active_state,
                 sub_state,
                 result,

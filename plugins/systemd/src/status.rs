@@ -34,7 +34,7 @@ pub(crate) struct Status {
 pub(crate) struct Show {
     /// Its name, as in nginx.service, or nginx for short.
     unit: String,
-    /// Their names, as in ActiveState; all if it is not said.
+    /// Their names, as in `ActiveState`; all if it is not said.
     #[serde(default)]
     properties: Vec<String>,
 }

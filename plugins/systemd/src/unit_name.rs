@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-/// The longest name: "UNIT_NAME_MAX", systemd.unit(5).
+/// The longest name: `UNIT_NAME_MAX` of systemd.unit(5).
 const NAME_MAX: usize = 255;
 
 /// Checks that it is a name, neither an option nor a glob.
