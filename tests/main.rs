@@ -12,9 +12,11 @@ mod crash;
 mod ctl;
 mod examples;
 mod gate;
+mod hooks;
 mod http;
 mod install;
 mod mcp;
+mod nix;
 mod plugins;
 mod sandbox;
 mod shell;
@@ -32,9 +34,11 @@ fn main() {
         ctl::trials(),
         examples::trials(),
         gate::trials(),
+        hooks::trials(),
         http::trials(),
         install::trials(),
         mcp::trials(),
+        nix::trials(),
         plugins::trials(),
         sandbox::trials(),
         systemd::trials(),

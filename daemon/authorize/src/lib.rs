@@ -8,9 +8,13 @@ mod evaluate;
 mod grant;
 mod name;
 mod policy;
+mod rating;
+mod read;
+mod sandbox;
 mod shell;
 
 pub use decision::{Decision, Evaluation, MatchedRule, Why};
 pub use evaluate::authorize;
 pub use grant::Grants;
 pub use policy::{ApprovalMode, Mode, Policy, RuleError, ToolRule};
+pub use rating::Rating;

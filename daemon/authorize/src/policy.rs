@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, path::PathBuf};
 
 use harness_bashscan::{Pattern, PatternError};
-use harness_model::Tool;
+use harness_model::{SandboxProfile, Tool};
 
 use crate::name::closeness;
 
@@ -54,6 +54,9 @@ pub struct ToolRule {
     pub name: String,
     /// What the gate does.
     pub mode: Mode,
+    /// What may be executed beside the programs of a script that the allowlist let through; see
+    /// [`Allowance`](harness_model::Allowance).
+    pub execute: Vec<String>,
     pub(crate) allowlist: Vec<(String, Pattern)>,
 }
 
@@ -87,6 +90,7 @@ impl ToolRule {
         Ok(Self {
             name: name.to_owned(),
             mode,
+            execute: Vec::new(),
             allowlist,
         })
     }
@@ -101,6 +105,8 @@ pub struct Policy {
     pub approval: ApprovalMode,
     /// The directory below which an allowlisted command may write; absolute.
     pub workspace: PathBuf,
+    /// The sandbox of shell calls, more of which has to be asked for.
+    pub sandbox: SandboxProfile,
 }
 
 impl Policy {

@@ -159,6 +159,12 @@ impl Entry {
         }))
     }
 
+    /// The input as it will be carried out, when it fits the tool.
+    pub(crate) fn fit(&self, input: Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
+        let input = self.validate(input)?;
+        self.group.prepare(&self.tool.name, input)
+    }
+
     /// The input, when it fits the tool's schema; else a refusal with every fault and the signature.
     pub(crate) fn validate(
         &self,

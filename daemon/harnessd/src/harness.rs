@@ -26,11 +26,13 @@ use crate::{
     catalogue::Catalogue,
     config::{ChildEnvironment, Loaded, Places, VariableMap},
     daemon::Fatal,
+    hooks::Hooks,
     journal::RecordJournal,
     keeper::KeeperHandle,
     limits::Repetition,
     live::BusOutput,
     policy,
+    rating::{Rater, Ratings},
     redact::Redactor,
     sessions::Sessions,
     store::RecordStore,
@@ -51,6 +53,8 @@ pub(crate) struct InForce {
     pub(crate) loaded: Loaded,
     pub(crate) policy: Policy,
     pub(crate) environment: ChildEnvironment,
+    pub(crate) hooks: Hooks,
+    pub(crate) rater: Rater,
 }
 
 /// One agent's harness.
@@ -65,7 +69,9 @@ pub struct Harness {
     bus: Bus,
     wakes: Arc<WakeRoom>,
     engine: Engine,
+    spawner: Arc<dyn Spawner>,
     approvals: Arc<Approvals>,
+    ratings: Ratings,
     catalogue: Arc<Catalogue>,
     bash: Arc<Bash>,
     shell: Arc<Shell>,
@@ -98,7 +104,7 @@ impl Harness {
             redactor: redactor.clone(),
         };
         let spawner: Arc<dyn Spawner> = Arc::new(keeper.clone());
-        let engine = Engine::new(spawner, Arc::new(journal));
+        let engine = Engine::new(spawner.clone(), Arc::new(journal));
         let in_force = InForce::of(loaded, &variables);
         let store: Arc<dyn UnitStore> = Arc::new(RecordStore(record.clone()));
         let bash = Arc::new(Bash::new(
@@ -121,10 +127,12 @@ impl Harness {
             variables,
             in_force: RwLock::new(Arc::new(in_force)),
             reload_error: RwLock::new(None),
+            ratings: Ratings::open(record.clone()).await?,
             record,
             bus,
             wakes,
             engine,
+            spawner,
             approvals,
             catalogue: Arc::new(Catalogue::of(groups)?),
             bash,
@@ -142,6 +150,7 @@ impl Harness {
     pub(crate) fn configure(&self, loaded: Loaded) {
         let in_force = Arc::new(InForce::of(loaded, &self.variables));
         self.redactor.configure(&in_force.loaded, &self.variables);
+        self.ratings.forget_failures();
         self.bash.configure(bash_settings(&self.places, &in_force));
         self.shell
             .configure(shell_settings(&self.places, &in_force));
@@ -190,6 +199,15 @@ impl Harness {
 
     pub(crate) fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    /// Who owns processes; for what is no unit of the engine's.
+    pub(crate) fn spawner(&self) -> &Arc<dyn Spawner> {
+        &self.spawner
+    }
+
+    pub(crate) fn ratings(&self) -> &Ratings {
+        &self.ratings
     }
 
     pub(crate) fn catalogue(&self) -> &Arc<Catalogue> {
@@ -249,9 +267,12 @@ impl Harness {
 
 impl InForce {
     fn of(loaded: Loaded, variables: &VariableMap) -> Self {
+        let environment = ChildEnvironment::new(variables, &loaded.config.environment, None);
         Self {
-            policy: policy::of(&loaded),
-            environment: ChildEnvironment::new(variables, &loaded.config.environment, None),
+            policy: policy::of(&loaded, &environment),
+            hooks: Hooks::of(&loaded, &environment),
+            rater: Rater::of(&loaded, &environment),
+            environment,
             loaded,
         }
     }

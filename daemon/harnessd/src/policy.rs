@@ -1,11 +1,13 @@
 //! From the configuration to the policy.
 
+use std::path::Path;
+
 use harness_authorize::{ApprovalMode, Mode, Policy, ToolRule};
 
-use crate::config::{Loaded, schema};
+use crate::config::{ChildEnvironment, Loaded, schema};
 
 /// What the configuration says about calls. Its patterns were checked when it was loaded.
-pub(crate) fn of(loaded: &Loaded) -> Policy {
+pub(crate) fn of(loaded: &Loaded, environment: &ChildEnvironment) -> Policy {
     let config = &loaded.config;
     let rules = config.tool.iter().filter_map(|(name, rule)| {
         let mode = match rule.mode? {
@@ -19,7 +21,14 @@ pub(crate) fn of(loaded: &Loaded) -> Policy {
             tracing::error!(%error, "a rule that cannot be read asks about everything");
         }
         // Without its list it lets nothing through.
-        parsed.or_else(|_| ToolRule::new(name, mode, &[])).ok()
+        let mut parsed = parsed.or_else(|_| ToolRule::new(name, mode, &[])).ok()?;
+        let home = environment.get("HOME");
+        parsed.execute = rule
+            .execute
+            .iter()
+            .map(|entry| entry_in_full(entry, home))
+            .collect();
+        Some(parsed)
     });
     let mut policy =
         Policy::of_groups(config.tool_groups.iter().cloned()).with_rules(rules.collect());
@@ -29,5 +38,14 @@ pub(crate) fn of(loaded: &Loaded) -> Policy {
         schema::ApprovalMode::Protective => ApprovalMode::Protective,
     };
     policy.workspace.clone_from(&loaded.workspace);
+    policy.sandbox = loaded.sandbox.clone();
     policy
+}
+
+/// An entry of `execute`, its `~` being the home of tasks.
+fn entry_in_full(entry: &str, home: Option<&str>) -> String {
+    match (Path::new(entry).strip_prefix("~"), home) {
+        (Ok(below), Some(home)) => Path::new(home).join(below).display().to_string(),
+        (Ok(_) | Err(_), _) => entry.to_owned(),
+    }
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{CallId, Delivery, ErrorCode, Refusal, SessionId, Timestamp, unit::words};
+use crate::{Allowance, CallId, Delivery, ErrorCode, Refusal, SessionId, Timestamp, unit::words};
 
 words! {
     /// The way a call came in.
@@ -108,6 +108,8 @@ pub struct Call {
     pub input: Map<String, Value>,
     /// When it came in.
     pub started_at: Timestamp,
+    /// Set when an allowlist let it through, so that it runs within what was read.
+    pub allowance: Option<Allowance>,
 }
 
 /// One piece of a tool's result (MCP `ContentBlock`).
@@ -176,8 +178,11 @@ pub struct CallRecord {
     pub group: String,
     /// The tool's name.
     pub tool: String,
-    /// The input, as JSON; cut when it is long.
+    /// The input as it is carried out, as JSON; cut when it is long.
     pub input: Value,
+    /// The input as it was asked for, where a hook rewrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Value>,
     /// Where it stands.
     pub state: CallState,
     /// Why it was refused.

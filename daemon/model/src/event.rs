@@ -44,7 +44,7 @@ pub struct UnitChange {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum EventBody {
-    /// A call was recorded and runs.
+    /// A call was recorded and runs. When a hook rewrites its input, a second one of the same call says so.
     ToolCall {
         /// The call.
         call: CallId,
@@ -58,6 +58,9 @@ pub enum EventBody {
         tool: String,
         /// Its input; cut when it is long.
         input: Value,
+        /// The input as it was asked for, when a hook has rewritten it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        asked: Option<Value>,
     },
     /// A call was answered.
     ToolResult {

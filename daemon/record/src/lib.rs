@@ -17,6 +17,7 @@ mod excerpt;
 mod invocations;
 mod page;
 mod prune;
+mod ratings;
 mod reader;
 mod record;
 mod row;

@@ -134,5 +134,7 @@ pub(crate) fn tree_limits(policy: &UnitPolicy) -> TreeLimits {
         tasks_max: policy.tasks_max,
         cpu_quota: policy.cpu_quota.map(|quota| quota.0),
         oom_group: policy.oom_policy == harness_model::OomPolicy::Kill,
+        // The engine's own clock, which a restarted daemon takes up again.
+        runtime_max: None,
     }
 }

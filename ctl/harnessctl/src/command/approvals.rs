@@ -145,10 +145,14 @@ fn describe_standing(standing: &Standing) -> String {
 }
 
 /// What an answer for good covers, in words.
-fn scope(scope: &Scope) -> String {
-    match scope {
+fn scope(of: &Scope) -> String {
+    match of {
         Scope::Tool => "every call of this tool".to_owned(),
         Scope::Commands(commands) => format!("scripts of nothing but: {}", commands.join(" | ")),
         Scope::Text(_) => "this text alone".to_owned(),
+        Scope::Sandbox {
+            opened,
+            scope: inner,
+        } => format!("{}, when it asks to {opened}", scope(inner)),
     }
 }

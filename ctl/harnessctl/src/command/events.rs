@@ -55,8 +55,13 @@ fn summary(body: &EventBody) -> String {
             group,
             tool,
             input,
+            asked,
             ..
-        } => format!("{call} {group}.{tool} over {front}: {input}"),
+        } => {
+            let hooked = asked.as_ref().map(|_| " (rewritten by a hook)");
+            let hooked = hooked.unwrap_or_default();
+            format!("{call} {group}.{tool} over {front}{hooked}: {input}")
+        }
         EventBody::ToolResult {
             call,
             state,

@@ -1,7 +1,7 @@
 //! A call that is asked about: held for the answer, then let through, refused, or told to come back.
 
 use std::{
-    sync::{Arc, PoisonError},
+    sync::PoisonError,
     time::{Duration, SystemTime},
 };
 
@@ -18,18 +18,9 @@ use tokio::{
 };
 
 use super::{Approvals, digest::digest};
-use crate::catalogue::Entry;
 
 /// How often a client is told that its call still waits: clients give up on silence.
 const PROGRESS_EVERY: Duration = Duration::from_secs(5);
-
-/// A call that was resolved, validated and judged.
-pub(crate) struct Admission {
-    pub(crate) entry: Arc<Entry>,
-    pub(crate) call: Call,
-    /// Why a person has to answer first, if so.
-    pub(crate) question: Option<Evaluation>,
-}
 
 /// How long a question stands and a call is held for it.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,7 @@
 //! What types cannot say: dead references, addresses, tokens, and values that do not fit together.
 
 mod commands;
+mod execute;
 mod fronts;
 mod groups;
 mod paths;
@@ -11,7 +12,7 @@ mod values;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use harness_model::SandboxRules;
+use harness_model::SandboxProfile;
 
 pub use fronts::Tokens;
 pub use groups::{BUILT_IN_GROUPS, BuiltInGroup};
@@ -31,7 +32,7 @@ use super::{
 pub(super) struct Findings {
     pub(super) workspace: PathBuf,
     pub(super) shell: PathBuf,
-    pub(super) sandbox: SandboxRules,
+    pub(super) sandbox: SandboxProfile,
     pub(super) tokens: Tokens,
     pub(super) admins: Vec<u32>,
     pub(super) libraries: BTreeMap<String, PathBuf>,
@@ -67,6 +68,7 @@ pub(super) fn check(
         libraries: std::mem::take(&mut checker.libraries),
     };
     checker.values();
+    checker.execute(&environment);
     checker.units();
     checker.groups();
     checker.commands();

@@ -190,6 +190,18 @@ impl ChildEnvironment {
         all.into_iter().collect()
     }
 
+    /// A command of the configuration as it is run: `~` before its program is the home directory.
+    #[must_use]
+    pub fn command(&self, words: &[String]) -> Vec<String> {
+        let mut words = words.to_vec();
+        if let (Some(program), Some(home)) = (words.first_mut(), self.get("HOME"))
+            && let Some(below) = program.strip_prefix("~/")
+        {
+            *program = format!("{}/{below}", home.trim_end_matches('/'));
+        }
+        words
+    }
+
     /// A variable that every child gets.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
@@ -220,7 +232,7 @@ pub(crate) fn excluded<'a>(
 }
 
 /// A glob over variable names; upper and lower case are the same, `/` is a letter like any other.
-pub(super) fn matcher(glob: &str) -> Result<GlobMatcher, globset::Error> {
+pub(crate) fn matcher(glob: &str) -> Result<GlobMatcher, globset::Error> {
     let glob = GlobBuilder::new(glob).case_insensitive(true).build()?;
     Ok(glob.compile_matcher())
 }

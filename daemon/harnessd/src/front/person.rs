@@ -206,7 +206,7 @@ impl Control for Person {
     }
 
     fn explain(&self, tool: String, input: Map<String, Value>) -> Reply<'_, Explanation> {
-        Box::pin(async move { self.harness.explain(tool, input) })
+        Box::pin(async move { self.harness.explain(tool, input).await })
     }
 
     fn calls(&self, query: CallQuery) -> Reply<'_, Page<CallRecord>> {

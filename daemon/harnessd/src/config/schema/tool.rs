@@ -27,6 +27,9 @@ pub struct ToolRule {
     /// Commands that run without asking in mode `allowlist`: word by word, with globs within a
     /// word, and a lone `*` for all further words.
     pub allowlist: Vec<String>,
+    /// What the commands that the allowlist let through may execute beside their own programs: programs by
+    /// name, absolute paths of programs or directories, or paths below `~`; `*` is anything.
+    pub execute: Vec<String>,
     /// The time limit of a call that names none, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_timeout_ms: Option<u64>,
