@@ -16,7 +16,7 @@ share := $(DESTDIR)$(PREFIX)/share
 .PHONY: build run demo install test test-tools test-nix bench lint
 
 build:
-	$(CARGO) build --release --workspace --exclude harness-bench --exclude word-count --bins --lib
+	$(CARGO) build --release --workspace --exclude harness-bench --exclude harness-tests --exclude word-count --bins --lib
 
 # Starts the harness for the current directory on the built-in defaults, and prints what to paste into an MCP client.
 run: build

@@ -43,6 +43,7 @@ rustPlatform.buildRustPackage {
   cargoBuildFlags = [
     "--workspace"
     "--exclude=harness-bench"
+    "--exclude=harness-tests"
     "--exclude=word-count"
     "--bins"
     "--lib"
