@@ -5,7 +5,7 @@ TOOLS := target/tools
 
 # Where `make install` puts things; DESTDIR, before it, is for packagers.
 PREFIX ?= /usr/local
-PROGRAMS := harnessd harness-keeper harness-plugin-host harnessctl
+PROGRAMS := harnessd harness-keeper harness-plugin-host harnessctl tools
 PLUGINS := files nix systemd
 # What is installed was built before: `make && sudo make install` builds nothing as root.
 BUILT ?= target/release

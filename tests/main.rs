@@ -16,6 +16,7 @@ mod hooks;
 mod http;
 mod install;
 mod mcp;
+mod nested;
 mod nix;
 mod plugins;
 mod sandbox;
@@ -38,6 +39,7 @@ fn main() {
         http::trials(),
         install::trials(),
         mcp::trials(),
+        nested::trials(),
         nix::trials(),
         plugins::trials(),
         sandbox::trials(),

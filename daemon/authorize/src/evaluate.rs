@@ -167,10 +167,12 @@ fn by_rule(rule: &ToolRule, script: Option<&Script<'_>>, found: &mut Found) {
             "answer with allow_always, or change its mode",
         ),
         Mode::Allowlist => {
+            // What `tools` calls comes to this gate by itself.
             let patterns: Vec<Pattern> = rule
                 .allowlist
                 .iter()
                 .map(|(_, pattern)| pattern.clone())
+                .chain(Pattern::parse("tools *"))
                 .collect();
             match script.map(|script| script.judge(&patterns)) {
                 Some(Ok(read)) => found.listed(&layer, rule, read),

@@ -58,6 +58,7 @@ impl Harness {
             Decision::Ask => self.answered(call, &evaluation, context).await?,
             Decision::Deny => return Err(denied(&evaluation, call)),
         }
+        self.may_start(call, context).await?;
         Ok(entry.group.execute(call, context).await)
     }
 
@@ -81,7 +82,7 @@ impl Harness {
         evaluation: &Evaluation,
         context: &CallContext,
     ) -> Result<(), Refusal> {
-        let (cwd, patience) = (self.cwd_of(call), self.patience());
+        let (cwd, patience) = (self.cwd_of(call), self.patience(context.front));
         self.approvals()
             .ask(call, evaluation, cwd, context, patience)
             .await

@@ -114,6 +114,12 @@ impl Catalogue {
         }
     }
 
+    /// The tools of a group; none where there is no such group.
+    pub(crate) fn tools(&self, group: &str) -> Vec<Arc<Tool>> {
+        let entries = self.groups.get(group).into_iter().flatten();
+        entries.map(|entry| entry.tool.clone()).collect()
+    }
+
     /// The groups that are switched on, `bash` first.
     pub(crate) fn groups(&self, policy: &Policy) -> Vec<String> {
         let mut groups: Vec<String> = self

@@ -6,8 +6,13 @@ use harness_authorize::{ApprovalMode, Mode, Policy, ToolRule};
 
 use crate::config::{ChildEnvironment, Loaded, schema};
 
-/// What the configuration says about calls. Its patterns were checked when it was loaded.
-pub(crate) fn of(loaded: &Loaded, environment: &ChildEnvironment) -> Policy {
+/// What the configuration says about calls. Its patterns were checked when it was loaded. `commands`: the directory with
+/// the command `tools`, which every script may execute, since each of its calls is judged by itself.
+pub(crate) fn of(
+    loaded: &Loaded,
+    environment: &ChildEnvironment,
+    commands: Option<&str>,
+) -> Policy {
     let config = &loaded.config;
     let rules = config.tool.iter().filter_map(|(name, rule)| {
         let mode = match rule.mode? {
@@ -27,6 +32,7 @@ pub(crate) fn of(loaded: &Loaded, environment: &ChildEnvironment) -> Policy {
             .execute
             .iter()
             .map(|entry| entry_in_full(entry, home))
+            .chain(commands.map(|directory| format!("{directory}/tools")))
             .collect();
         Some(parsed)
     });

@@ -96,6 +96,7 @@ async fn begin(harness: &Harness) -> Option<UnitHandle> {
     let directory = harness.turns();
     let spec = UnitSpec {
         kind: UnitKind::Turn,
+        call: None,
         name: Some("turn".to_owned()),
         command: turn.command.join(" "),
         argv: in_force.environment.command(&turn.command),

@@ -73,6 +73,23 @@ pub enum EventBody {
         /// From its start, in microseconds.
         duration_usec: u64,
     },
+    /// A script's call by the command `tools` was answered.
+    NestedCall {
+        /// The call that runs the script.
+        parent: Option<CallId>,
+        /// The call.
+        call: CallId,
+        /// As a command: `tools GROUP TOOL`.
+        command: String,
+        /// Its input; cut when it is long.
+        input: Value,
+        /// How it ended.
+        state: CallState,
+        /// Why it was refused.
+        code: Option<ErrorCode>,
+        /// From its start, in microseconds.
+        duration_usec: u64,
+    },
     /// Live output of a unit: best effort, never stored.
     ShellOutput {
         /// The call whose output it is.
@@ -115,6 +132,7 @@ impl EventBody {
         match self {
             Self::ToolCall { .. } => "tool_call",
             Self::ToolResult { .. } => "tool_result",
+            Self::NestedCall { .. } => "nested_call",
             Self::ShellOutput { .. } => "shell_output",
             Self::ApprovalRequested(_) => "approval_requested",
             Self::ApprovalResolved { .. } => "approval_resolved",

@@ -20,6 +20,7 @@ mod prune;
 mod ratings;
 mod reader;
 mod record;
+mod reports;
 mod row;
 mod schema;
 mod units;

@@ -70,6 +70,26 @@ impl Approvals {
         }
     }
 
+    /// Asks about a call that will be made later: a yes that is there is left for it.
+    pub(crate) async fn ask_ahead(
+        &self,
+        call: &Call,
+        evaluation: &Evaluation,
+        cwd: String,
+        context: &CallContext,
+        patience: Patience,
+    ) -> Result<(), Refusal> {
+        let now = Timestamp::from(SystemTime::now());
+        let granted = self
+            .record
+            .approval_is_granted(&digest(call, &cwd), now)
+            .await;
+        if granted.map_err(|error| crate::wakes::unavailable(&error))? {
+            return Ok(());
+        }
+        self.ask(call, evaluation, cwd, context, patience).await
+    }
+
     /// Waits for the answer, telling the client that it waits.
     async fn hold(&self, id: ApprovalId, context: &CallContext, hold: Duration) -> ApprovalState {
         let mut answer = self.waiter(id);

@@ -178,6 +178,16 @@ impl ChildEnvironment {
         Self { base }
     }
 
+    /// The same with a directory before all others of `PATH`.
+    #[must_use]
+    pub fn first_in_path(mut self, directory: Option<&str>) -> Self {
+        if let Some(directory) = directory {
+            let path = format!("{directory}:{}", self.path());
+            self.base.insert("PATH".to_owned(), path);
+        }
+        self
+    }
+
     /// The environment of one child: the call's variables over the others, in the order of names.
     #[must_use]
     pub fn with(&self, call: &VariableMap) -> Vec<(String, String)> {

@@ -7,10 +7,9 @@ use super::{
 };
 
 /// Keys and tables without effect. A line goes when its feature comes.
-const KEYS: [&[&str]; 8] = [
+const KEYS: [&[&str]; 7] = [
     &["manage_scripts"],
     &["tools_in_shell"],
-    &["limits", "script_calls"],
     &["limits", "script_depth"],
     &["approval", "keep_visible"],
     &["mcp"],

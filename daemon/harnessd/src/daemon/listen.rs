@@ -12,6 +12,7 @@ use crate::{
         authority::{ControlAuthority, PeerCredentials},
         http::ControlServer,
         lineage::KeeperTree,
+        tools,
     },
     harness::Harness,
     systemd::{Activated, BoundSocket, bind, control_mode},
@@ -27,6 +28,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 pub(super) struct Sockets {
     mcp: tokio::net::UnixListener,
     control: tokio::net::UnixListener,
+    tools: tokio::net::UnixListener,
     bound: Vec<BoundSocket>,
 }
 
@@ -56,9 +58,12 @@ impl Sockets {
             harness.places.control_socket(),
             control_mode(admins),
         )?;
+        // Every user may connect: the keeper tells whether the caller is a run of this harness.
+        let tools = take(activated.tools, harness.places.tools_socket(), 0o666)?;
         Ok(Self {
             mcp,
             control,
+            tools,
             bound,
         })
     }
@@ -72,6 +77,7 @@ impl Sockets {
         shutdown: CancellationToken,
     ) -> JoinSet<()> {
         let mut serving = JoinSet::new();
+        serving.spawn(tools::serve(self.tools, harness.clone(), shutdown.clone()));
         serving.spawn(serve_agents(self.mcp, mcp, shutdown, self.bound));
         let keeper = harness.keeper.state();
         let keepers = move || {

@@ -5,3 +5,4 @@ pub mod authority;
 pub mod http;
 pub mod lineage;
 pub(crate) mod person;
+pub(crate) mod tools;

@@ -52,6 +52,13 @@ pub enum Request {
         /// The run.
         invocation: InvocationId,
     },
+    /// Which run a process belongs to. The reply is `Located`.
+    ///
+    /// Only for a keeper that names the feature `locate`.
+    Locate {
+        /// The process, in the keeper's pid namespace.
+        pid: i32,
+    },
     /// Closes the keeper's copies of those ends, so that the child sees the end of its input. The reply is `Done`.
     ClosePipes {
         /// The run.
