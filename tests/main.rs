@@ -18,6 +18,7 @@ mod install;
 mod mcp;
 mod nested;
 mod nix;
+mod plugins;
 mod sandbox;
 mod servers;
 mod shell;
@@ -41,6 +42,7 @@ fn main() {
         mcp::trials(),
         nested::trials(),
         nix::trials(),
+        plugins::trials(),
         sandbox::trials(),
         servers::trials(),
         systemd::trials(),

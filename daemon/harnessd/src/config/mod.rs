@@ -6,6 +6,7 @@
 
 mod changes;
 mod check;
+mod describe;
 mod diagnostic;
 mod environment;
 mod error;
