@@ -67,6 +67,7 @@ impl<'a> Script<'a> {
             Verdict::NotListed { command, .. } => {
                 Err(format!("not in the allowlist: {}", excerpt(&command)))
             }
+            Verdict::Asks { reason, .. } => Err(format!("no list covers it: {reason}")),
             Verdict::Opaque { reason, .. } => Err(format!("not fully understood: {reason}")),
         }
     }

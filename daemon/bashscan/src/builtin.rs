@@ -7,8 +7,11 @@ mod options;
 mod state;
 mod test;
 
+use std::borrow::Cow;
+
 use crate::lexer::{Lexeme, Parser, Walk, is_confusable};
 use crate::opaque::Reason;
+use crate::resolve::Deferred;
 use crate::word::{Span, Word};
 
 pub(crate) use declare::is_declaration;
@@ -17,11 +20,29 @@ pub(crate) use state::{is_harmless_letter, is_harmless_option};
 /// A word of a command that is looked into.
 #[derive(Debug, Clone)]
 pub(crate) struct Argument {
+    /// Without the text, if that is all of the word.
     pub(crate) lexeme: Lexeme,
     pub(crate) word: Word,
 }
 
 impl Argument {
+    pub(crate) fn new(lexeme: Lexeme, span: Span) -> Self {
+        let (lexeme, word) = lexeme.into_word(span);
+        Self { lexeme, word }
+    }
+
+    /// All that is known about it.
+    pub(crate) fn lexeme(&self) -> Cow<'_, Lexeme> {
+        match self.literal() {
+            Some(text) if self.lexeme.pieces.is_empty() => {
+                let mut lexeme = self.lexeme.clone();
+                lexeme.text().extend_from_slice(text.as_bytes());
+                Cow::Owned(lexeme)
+            }
+            _ => Cow::Borrowed(&self.lexeme),
+        }
+    }
+
     pub(crate) fn literal(&self) -> Option<&str> {
         self.word.literal()
     }
@@ -56,7 +77,7 @@ impl Parser<'_, '_> {
             return Ok(());
         }
         let Some(name) = first.literal() else {
-            self.found.opaque(Reason::DynamicCommand, first.word.span);
+            self.defer(arguments, 0, nested);
             return Ok(());
         };
         if let Some(c) = name
@@ -69,6 +90,18 @@ impl Parser<'_, '_> {
             return Ok(());
         }
         self.wrapper(name, arguments, nested)
+    }
+
+    /// What is run depends on this word: it is looked up when all assignments are known.
+    pub(crate) fn defer(&mut self, arguments: &[Argument], at: usize, nested: usize) {
+        self.found.deferred.push(Deferred {
+            arguments: arguments.to_vec(),
+            at,
+            nested,
+            context: self.context.clone(),
+            command: self.command,
+            dialect: self.dialect,
+        });
     }
 
     /// True if it was a builtin that is of interest.
@@ -88,8 +121,8 @@ impl Parser<'_, '_> {
             "let" => {
                 for operand in operands {
                     self.found
-                        .integers
-                        .evaluate(&operand.lexeme, operand.word.span);
+                        .values
+                        .evaluate(&operand.lexeme(), &self.context, operand.word.span);
                 }
             }
             "declare" | "typeset" | "local" | "readonly" | "export" => {

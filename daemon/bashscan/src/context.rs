@@ -65,10 +65,6 @@ impl Context {
         self.wrapper.as_deref()
     }
 
-    pub(crate) fn is_only_in(&self, place: Place) -> bool {
-        self.places == place as u16
-    }
-
     pub(crate) fn add(&mut self, place: Place) {
         self.places |= place as u16;
     }

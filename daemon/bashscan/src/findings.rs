@@ -1,9 +1,13 @@
 //! What the reading has found so far.
 
 use crate::context::{Context, Place};
-use crate::integer::Integers;
+use crate::lexer::Lexeme;
 use crate::opaque::{Opaque, Reason};
+use crate::order::{Block, BlockKind, Places, Site};
+use crate::resolve::Deferred;
 use crate::scan::{Assignment, Command, Function, Redirection, Source};
+use crate::value::{Need, Values, is_plain_setting};
+use crate::variable::{affects_shell, is_locale};
 use crate::word::Span;
 
 /// Collected by all regions of one script.
@@ -15,7 +19,12 @@ pub(crate) struct Findings {
     pub(crate) redirections: Vec<Redirection>,
     pub(crate) sources: Vec<Source>,
     pub(crate) opaque: Vec<Opaque>,
-    pub(crate) integers: Integers,
+    pub(crate) values: Values,
+    pub(crate) places: Places,
+    /// Commands whose names are looked up when all assignments are known.
+    pub(crate) deferred: Vec<Deferred>,
+    /// Expansions and evaluations that can fail, so far.
+    pub(crate) risks: usize,
     /// Tests, arithmetic and other syntax that is no command.
     pub(crate) expressions: usize,
 }
@@ -36,7 +45,38 @@ impl Findings {
         }
     }
 
+    /// What is at the span is run only sometimes, or elsewhere.
+    pub(crate) fn block(&mut self, span: Span, kind: BlockKind) {
+        self.places.blocks.push(Block { span, kind });
+    }
+
+    /// A variable is given a value of its own whenever the text comes here.
+    pub(crate) fn assigned_for_certain(&mut self, name: &str, context: &Context, site: Site) {
+        // A text that is kept runs some other time, or in another shell; a wrapper is a program.
+        if !context.is_in(Place::Code) && !context.is_in(Place::Wrapper) {
+            self.places.assigned(name, site);
+        }
+    }
+
+    /// A variable that may change the shell is given this value, or one that is not known.
+    pub(crate) fn setting(&mut self, name: &str, value: Option<&Lexeme>, span: Span) {
+        if !(affects_shell(name) || is_locale(name)) {
+            return;
+        }
+        let reason = Reason::Variable(name.to_owned());
+        match value {
+            Some(value) if is_plain_setting(name, value) => {}
+            Some(value) if name == "IFS" && !value.pattern => {
+                self.values.require(value, Need::Constant, reason, span);
+            }
+            Some(_) | None => self.opaque(reason, span),
+        }
+    }
+
     pub(crate) fn assigned(&mut self, name: &str, context: &Context, span: Span) {
+        if name == "IFS" {
+            self.values.separator_changes();
+        }
         self.assignments.push(Assignment {
             name: name.to_owned(),
             context: context.clone(),

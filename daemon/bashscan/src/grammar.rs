@@ -10,12 +10,13 @@ mod simple;
 
 use crate::context::Place;
 use crate::lexer::{Parser, Walk};
+use crate::order::BlockKind;
 use keyword::Keyword;
 
 impl Parser<'_, '_> {
     /// A whole text of commands.
     pub(crate) fn script(&mut self) -> Walk {
-        self.list()?;
+        self.lines()?;
         if self.peek().is_some() {
             return Err(self.syntax("a closing word or parenthesis without an opening one"));
         }
@@ -25,13 +26,41 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
+    /// Commands that the shell reads and runs line by line.
+    pub(crate) fn lines(&mut self) -> Walk<usize> {
+        let outer = self.line_start;
+        let result = self.commands(true);
+        self.line_start = outer;
+        result
+    }
+
     /// Commands up to a closing word or parenthesis, `;;` or the end; how many there were.
     pub(crate) fn list(&mut self) -> Walk<usize> {
+        self.commands(false)
+    }
+
+    fn commands(&mut self, by_line: bool) -> Walk<usize> {
         let mut count = 0;
+        // Of more than one command it is not known what they print together.
+        self.output = None;
+        self.blank_lines()?;
+        if by_line {
+            self.line_start = self.at;
+        }
         loop {
+            let before = self.at;
             self.blank_lines()?;
+            let skipped = self.text.get(before..self.at).unwrap_or_default();
+            if by_line && skipped.contains(&b'\n') {
+                self.line_ends();
+            }
             match self.peek() {
-                None | Some(b')') => return Ok(count),
+                None | Some(b')') => {
+                    if by_line {
+                        self.line_ends();
+                    }
+                    return Ok(count);
+                }
                 Some(b';') => {
                     return if matches!(self.peek_at(1), Some(b';' | b'&')) {
                         Ok(count)
@@ -44,13 +73,26 @@ impl Parser<'_, '_> {
             if self.keyword().is_some_and(Keyword::closes) {
                 return Ok(count);
             }
-            let first = self.found.commands.len();
+            let first = (self.found.commands.len(), self.at);
             self.and_or()?;
             count += 1;
+            if count > 1 {
+                self.output = None;
+            }
             if !self.separator(first)? {
+                if by_line {
+                    self.line_ends();
+                }
                 return Ok(count);
             }
         }
+    }
+
+    /// The line ends before the next command, with the here-documents that follow it.
+    fn line_ends(&mut self) {
+        let span = self.span(self.line_start, self.at);
+        self.found.block(span, BlockKind::Line);
+        self.line_start = self.at;
     }
 
     /// A list that must not be empty.
@@ -62,7 +104,7 @@ impl Parser<'_, '_> {
     }
 
     /// What ends one command of a list; false if it ends the list too.
-    fn separator(&mut self, first: usize) -> Walk<bool> {
+    fn separator(&mut self, (first, start): (usize, usize)) -> Walk<bool> {
         self.blanks_and_comment();
         match (self.peek(), self.peek_at(1)) {
             (Some(b';'), Some(b';' | b'&')) | (None | Some(b')'), _) => Ok(false),
@@ -75,6 +117,8 @@ impl Parser<'_, '_> {
                 self.at += 1;
                 self.operator_ends()?;
                 self.found.mark(first, Some(Place::Background), false);
+                let span = self.span(start, self.at);
+                self.found.block(span, BlockKind::Part);
                 Ok(true)
             }
             (Some(b'\n'), _) => Ok(true),
@@ -110,7 +154,8 @@ impl Parser<'_, '_> {
             self.operator_ends()?;
             self.blank_lines()?;
             let context = self.context.within(Place::Conditional);
-            self.within(context, Self::pipeline)?;
+            self.within(context, |this| this.block(Self::pipeline))?;
+            self.output = None;
         }
     }
 
@@ -119,14 +164,16 @@ impl Parser<'_, '_> {
         if !self.pipeline_prefix()? {
             return Ok(());
         }
-        let first = self.found.commands.len();
+        let (first, start) = (self.found.commands.len(), self.at);
         let mut has_more = self.pipeline_stage()?;
         if has_more {
             self.found.mark(first, Some(Place::Pipeline), false);
+            let span = self.span(start, self.at);
+            self.found.block(span, BlockKind::Part);
         }
         while has_more {
             let stage = self.found.commands.len();
-            has_more = self.pipeline_stage()?;
+            has_more = self.block(Self::pipeline_stage)?;
             self.found.mark(stage, Some(Place::Pipeline), true);
         }
         Ok(())
@@ -191,7 +238,7 @@ impl Parser<'_, '_> {
     /// A simple or compound command or a function definition.
     pub(crate) fn command(&mut self) -> Walk {
         self.blanks();
-        let first = self.found.commands.len();
+        let first = (self.found.commands.len(), self.at);
         if self.peek() == Some(b'(') {
             if self.peek_at(1) == Some(b'(') {
                 self.arithmetic_command()?;
@@ -200,15 +247,20 @@ impl Parser<'_, '_> {
                 self.operator_ends()?;
                 self.subshell()?;
             }
-            return self.compound_redirections(first);
+            self.compound_redirections(first)?;
+            self.output = None;
+            return Ok(());
         }
+        self.output = None;
         match self.keyword() {
             None | Some(Keyword::Time) => self.simple(),
             Some(Keyword::Function) => self.function_keyword(),
             Some(Keyword::Coproc) => self.coprocess(),
             Some(keyword) => {
                 self.compound(keyword)?;
-                self.compound_redirections(first)
+                self.compound_redirections(first)?;
+                self.output = None;
+                Ok(())
             }
         }
     }

@@ -5,19 +5,23 @@ mod character;
 mod expansion;
 mod lexeme;
 mod parameter;
+mod pieces;
 mod quote;
 mod words;
 
 pub(crate) use character::is_confusable;
-pub(crate) use lexeme::{Lexeme, Piece};
+pub(crate) use lexeme::Lexeme;
+pub(crate) use pieces::Piece;
 pub(crate) use words::WordMode;
 
 use crate::context::Context;
 use crate::findings::Findings;
 use crate::here_document::Pending;
 use crate::opaque::Reason;
+use crate::order::{BlockKind, Site};
 use crate::recount;
 use crate::scan::{Dialect, MAX_DEPTH};
+use crate::value::Value;
 use crate::word::Span;
 
 /// Reading has ended: the reason is among the findings.
@@ -74,6 +78,14 @@ pub(crate) struct Parser<'t, 'f> {
     pub(crate) in_operand: bool,
     /// Where a substitution was entered, to be compared with the second reading.
     pub(crate) entered: Vec<usize>,
+    /// Where the line begins that the shell reads as one (see [`BlockKind::Line`]).
+    pub(crate) line_start: usize,
+    /// What the list that was read last prints, if it is known.
+    pub(crate) output: Option<Value>,
+    /// Index of the command that is looked into.
+    pub(crate) command: usize,
+    /// Where that is, if it runs whenever the text comes there.
+    pub(crate) command_site: Option<Site>,
     depth: usize,
     regions: usize,
 }
@@ -96,6 +108,10 @@ impl<'t, 'f> Parser<'t, 'f> {
             in_substitution: false,
             in_operand: false,
             entered: Vec::new(),
+            line_start: 0,
+            output: None,
+            command: 0,
+            command_site: None,
             depth: 0,
             regions: 0,
         }
@@ -130,7 +146,9 @@ impl<'t, 'f> Parser<'t, 'f> {
         inner.context = context;
         inner.depth = self.depth + 1;
         inner.regions = self.regions + 1;
-        inner.whole_region(kind)
+        inner.whole_region(kind)?;
+        self.output = inner.output;
+        Ok(())
     }
 
     /// The origin for a region that is this part of the present one.
@@ -174,6 +192,24 @@ impl<'t, 'f> Parser<'t, 'f> {
         let result = read(self);
         self.depth -= 1;
         result
+    }
+
+    /// Reads what is run only sometimes, or elsewhere.
+    pub(crate) fn block<T>(&mut self, read: impl FnOnce(&mut Self) -> Walk<T>) -> Walk<T> {
+        let start = self.at;
+        let result = read(self)?;
+        let span = self.span(start, self.at);
+        self.found.block(span, BlockKind::Part);
+        Ok(result)
+    }
+
+    /// Something holds from here on that began at `start`, when there had been so many risks. The
+    /// commands of a line behind the first may not be reached.
+    pub(crate) fn site(&self, start: usize, risks: usize) -> Site {
+        Site {
+            span: self.span(start, self.at),
+            is_firm: start == self.line_start && self.found.risks == risks,
+        }
     }
 
     /// Reads with the context changed.

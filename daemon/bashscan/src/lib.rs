@@ -21,18 +21,20 @@ mod context;
 mod findings;
 mod grammar;
 mod here_document;
-mod integer;
 mod lexer;
 mod opaque;
+mod order;
 mod recount;
+mod resolve;
 mod scan;
+mod value;
 mod variable;
 mod word;
 mod wrapper;
 
 pub use allow::{Matched, Pattern, PatternError, Policy, Verdict, judge, judge_scan};
 pub use context::{Context, Place};
-pub use opaque::{Opaque, Reason};
+pub use opaque::{Class, Opaque, Reason};
 pub use scan::{
     Assignment, Command, Dialect, Function, MAX_DEPTH, MAX_LENGTH, Redirection, Scan, Source, scan,
     scan_as,

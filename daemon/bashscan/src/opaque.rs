@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::word::Span;
 
-/// A part whose effect cannot be told from the text.
+/// A part whose effect cannot be told from the text. Whatever its class, no list allows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opaque {
     /// Why.
@@ -46,6 +46,39 @@ pub enum Reason {
     Disagreement,
     /// There is text, but no command in it.
     Nothing,
+}
+
+/// How much is known about a part that nobody but a person can allow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// The reading failed, or rests on a grammar that the script may have changed, or ends at a
+    /// program that runs others in a way that is not known here: anything may run.
+    NotUnderstood,
+    /// All of it was read, but a value that exists only at run time is evaluated, or names a
+    /// variable: what it runs or sets depends on that value.
+    Evaluates,
+    /// All of it was read, and this is a command whose name, or code that a command is given, exists
+    /// only at run time or in another file, a variable that decides what programs do, or the network.
+    Asks,
+}
+
+impl Reason {
+    /// What kind of reason it is.
+    #[must_use]
+    pub fn class(&self) -> Class {
+        match self {
+            Self::DynamicCommand | Self::Code(_) | Self::Variable(_) | Self::Network => Class::Asks,
+            Self::DynamicVariable(_) | Self::Arithmetic(_) => Class::Evaluates,
+            Self::TooLong
+            | Self::TooDeep
+            | Self::Syntax(_)
+            | Self::Character(_)
+            | Self::ShellState(_)
+            | Self::Wrapper(_)
+            | Self::Disagreement
+            | Self::Nothing => Class::NotUnderstood,
+        }
+    }
 }
 
 impl fmt::Display for Reason {

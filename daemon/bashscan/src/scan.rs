@@ -4,6 +4,8 @@ use crate::context::Context;
 use crate::findings::Findings;
 use crate::lexer::{Origin, Parser, Region};
 use crate::opaque::{Opaque, Reason};
+use crate::order::Order;
+use crate::resolve::resolve;
 use crate::word::{Span, Word};
 
 /// Longest script that is read, in bytes.
@@ -38,6 +40,9 @@ pub struct Command {
     pub span: Span,
     /// Line of its start, from 1.
     pub line: usize,
+    /// For certain runs a function of the script, and no program: it is defined before, whatever
+    /// fails.
+    pub calls_function: bool,
 }
 
 impl Command {
@@ -124,21 +129,6 @@ impl Scan {
     pub fn defines(&self, name: &str) -> bool {
         self.functions.iter().any(|function| function.name == name)
     }
-
-    /// Whether the command for certain runs a function of the script and no program: the function
-    /// is defined at script level before it.
-    #[must_use]
-    pub fn calls_function(&self, command: &Command) -> bool {
-        let Some(name) = command.name() else {
-            return false;
-        };
-        command.context.wrapper().is_none()
-            && self.functions.iter().any(|function| {
-                function.name == name
-                    && function.context.is_script_level()
-                    && function.span.end <= command.span.start
-            })
-    }
 }
 
 /// Reads a script as bash would.
@@ -159,12 +149,11 @@ pub fn scan_as(text: &str, dialect: Dialect) -> Scan {
         found.opaque(Reason::TooLong, whole);
         return finished(text, found);
     }
-    if let Some((at, c)) = text
-        .char_indices()
-        .find(|(_, c)| matches!(c, '\0' | '\r' | '\x01' | '\x7f'))
-    {
+    let is_control = |byte: u8| matches!(byte, b'\0' | b'\r' | 0x01 | 0x7f);
+    if let Some(at) = text.bytes().position(is_control) {
+        let byte = text.as_bytes().get(at).copied().unwrap_or_default();
         found.opaque(
-            Reason::Character(c),
+            Reason::Character(char::from(byte)),
             Span {
                 start: at,
                 end: at + 1,
@@ -190,19 +179,19 @@ fn has_only_comments(text: &str) -> bool {
 }
 
 fn finished(text: &str, mut found: Findings) -> Scan {
-    let unsafe_uses = found
-        .integers
-        .unsafe_uses(&found.commands, &found.functions);
-    found.opaque.extend(unsafe_uses);
-    let newlines: Vec<usize> = text
-        .bytes()
-        .enumerate()
-        .filter(|(_, b)| *b == b'\n')
-        .map(|(at, _)| at)
-        .collect();
-    for command in &mut found.commands {
-        command.line = newlines.partition_point(|at| *at < command.span.start) + 1;
+    resolve(&mut found);
+    found.places.sort();
+    found.values.pass_arguments(&found.commands);
+    if found.values.depends_on_order() {
+        let order = Order::of(&found.places);
+        let unsafe_uses = found.values.unsafe_uses(&order);
+        for command in &mut found.commands {
+            command.calls_function = found.values.calls_function(command, &order);
+        }
+        found.opaque.extend(unsafe_uses);
     }
+    found.opaque.sort_by_key(|opaque| opaque.span);
+    number_lines(text, &mut found.commands);
     found
         .assignments
         .retain(|assignment| assignment.context.is_script_level());
@@ -213,5 +202,23 @@ fn finished(text: &str, mut found: Findings) -> Scan {
         redirections: found.redirections,
         sources: found.sources,
         opaque: found.opaque,
+    }
+}
+
+fn number_lines(text: &str, commands: &mut [Command]) {
+    // Most commands come in the order of the text.
+    let (mut at, mut line) = (0, 1);
+    let between = |from: usize, to: usize| {
+        let part = text.as_bytes().get(from..to).unwrap_or_default();
+        part.iter().filter(|byte| **byte == b'\n').count()
+    };
+    for command in commands {
+        let start = command.span.start;
+        if start < at {
+            line -= between(start, at);
+        } else {
+            line += between(at, start);
+        }
+        (at, command.line) = (start, line);
     }
 }

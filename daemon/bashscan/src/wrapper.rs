@@ -44,7 +44,7 @@ impl Parser<'_, '_> {
         let reads_stdin = self
             .found
             .commands
-            .last()
+            .get(self.command)
             .is_some_and(|command| command.reads_stdin);
         let context = self.context.in_wrapper(wrapper);
         self.found.commands.push(Command {
@@ -58,7 +58,9 @@ impl Parser<'_, '_> {
             reads_stdin,
             span: span_of(arguments),
             line: 0,
+            calls_function: false,
         });
+        self.command = self.found.commands.len() - 1;
         self.within(context, |this| this.inspect(arguments, nested + 1))
     }
 

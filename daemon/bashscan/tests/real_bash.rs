@@ -303,10 +303,7 @@ impl Grammar<'_> {
 }
 
 fn amount(default: usize) -> usize {
-    std::env::var("BASHSCAN_ROUNDS")
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(default)
+    support::number("BASHSCAN_ROUNDS", default)
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! A script against an allowlist.
 
-use std::collections::HashMap;
 use std::path::{Component, Path};
 
 use super::pattern::Pattern;
-use crate::opaque::{Opaque, Reason};
+use crate::opaque::{Class, Opaque, Reason};
 use crate::scan::{Command, Redirection, Scan, scan};
 use crate::word::{Span, Word, WordKind};
 
@@ -42,6 +41,13 @@ pub enum Verdict {
         /// Where it is.
         span: Span,
     },
+    /// All of it is understood, and this part is of a kind that a person is asked for.
+    Asks {
+        /// Why.
+        reason: Reason,
+        /// Where it is.
+        span: Span,
+    },
     /// This part is not understood.
     Opaque {
         /// Why.
@@ -57,7 +63,7 @@ pub enum Verdict {
 /// to functions that the script itself defined before, whose bodies are judged. `:`, `true`, `test`,
 /// `[`, `echo` and `cd` have to be listed like any program. Of a wrapper (`env`, `timeout`, `find
 /// -exec`) both the wrapper and what it runs have to be. Files that the script reads as code
-/// (`source`) are opaque.
+/// (`source`) are asked for.
 #[must_use]
 pub fn judge(text: &str, patterns: &[Pattern], policy: Policy<'_>) -> Verdict {
     judge_scan(text, &scan(text), patterns, policy)
@@ -66,17 +72,8 @@ pub fn judge(text: &str, patterns: &[Pattern], policy: Policy<'_>) -> Verdict {
 /// Judges what was found in `text`.
 #[must_use]
 pub fn judge_scan(text: &str, scan: &Scan, patterns: &[Pattern], policy: Policy<'_>) -> Verdict {
-    if let Some(Opaque { reason, span }) = scan.opaque.first() {
-        return Verdict::Opaque {
-            reason: reason.clone(),
-            span: *span,
-        };
-    }
-    if let Some(source) = scan.sources.first() {
-        return Verdict::Opaque {
-            reason: Reason::Code("source".to_owned()),
-            span: source.span,
-        };
+    if let Some(verdict) = open_question(scan) {
+        return verdict;
     }
     let moves = scan.commands.iter().any(changes_directory);
     let redirections = scan.redirections.iter().chain(
@@ -89,11 +86,10 @@ pub fn judge_scan(text: &str, scan: &Scan, patterns: &[Pattern], policy: Policy<
             return not_listed(text, redirection.span);
         }
     }
-    let functions = certain_functions(scan);
     let mut matched = Vec::with_capacity(scan.commands.len());
     for command in &scan.commands {
         let pattern = patterns.iter().position(|pattern| pattern.matches(command));
-        if pattern.is_none() && !command.words.is_empty() && !calls_certain(&functions, command) {
+        if pattern.is_none() && !command.words.is_empty() && !command.calls_function {
             return not_listed(text, command.span);
         }
         matched.push(Matched {
@@ -104,29 +100,19 @@ pub fn judge_scan(text: &str, scan: &Scan, patterns: &[Pattern], policy: Policy<
     Verdict::Allowed { matched }
 }
 
-/// The functions that are defined for certain, with the offset behind the first definition.
-fn certain_functions(scan: &Scan) -> HashMap<&str, usize> {
-    let mut certain = HashMap::new();
-    for function in scan
-        .functions
-        .iter()
-        .filter(|function| function.context.is_script_level())
-    {
-        let end = certain
-            .entry(function.name.as_str())
-            .or_insert(function.span.end);
-        *end = function.span.end.min(*end);
+/// What no list can allow; the worst of it.
+fn open_question(scan: &Scan) -> Option<Verdict> {
+    let worst = scan.opaque.iter().min_by_key(|each| each.reason.class());
+    if let Some(Opaque { reason, span }) = worst.cloned() {
+        return Some(match reason.class() {
+            Class::NotUnderstood => Verdict::Opaque { reason, span },
+            Class::Evaluates | Class::Asks => Verdict::Asks { reason, span },
+        });
     }
-    certain
-}
-
-/// What [`Scan::calls_function`] says, in constant time.
-fn calls_certain(functions: &HashMap<&str, usize>, command: &Command) -> bool {
-    command.context.wrapper().is_none()
-        && command
-            .name()
-            .and_then(|name| functions.get(name))
-            .is_some_and(|end| *end <= command.span.start)
+    scan.sources.first().map(|source| Verdict::Asks {
+        reason: Reason::Code("source".to_owned()),
+        span: source.span,
+    })
 }
 
 fn not_listed(text: &str, span: Span) -> Verdict {

@@ -4,6 +4,7 @@ use super::options::options;
 use super::{Argument, span_of};
 use crate::lexer::Parser;
 use crate::opaque::Reason;
+use crate::value::{Kind, Need, Value, positional_in};
 use crate::variable::is_plain_reference;
 use crate::word::Span;
 
@@ -18,9 +19,9 @@ impl Parser<'_, '_> {
                 if crate::variable::affects_shell(name) || crate::variable::is_locale(name) {
                     self.found.opaque(Reason::Variable(name.to_owned()), span);
                 }
-                self.found.integers.assign_unknown(name, span);
+                self.found.values.assign_unknown(name, span);
                 if matches!(builtin, "read" | "mapfile" | "readarray") {
-                    self.found.integers.is_array(name);
+                    self.found.values.has_elements(name, span);
                 }
             }
             _ => self
@@ -36,6 +37,20 @@ impl Parser<'_, '_> {
                 argument.word.span,
             );
         }
+    }
+
+    /// The word must not become an option.
+    fn no_option(&mut self, builtin: &str, argument: Option<&Argument>) {
+        let Some(argument) = argument else { return };
+        if argument.lexeme.pattern {
+            return self.unknown_option(builtin, Some(argument));
+        }
+        let splits = !argument.word.is_one_word();
+        let reason = Reason::DynamicVariable(builtin.to_owned());
+        let span = argument.word.span;
+        let need = Need::NoOption { splits };
+        let values = &mut self.found.values;
+        values.require(&argument.lexeme(), need, reason, span);
     }
 
     pub(super) fn read(&mut self, operands: &[Argument]) {
@@ -76,7 +91,10 @@ impl Parser<'_, '_> {
 
     pub(super) fn printf(&mut self, operands: &[Argument]) {
         let printf = options(operands, "v");
-        self.unknown_option("printf", printf.unknown);
+        // Alone it can be no more than an option without a format.
+        if operands.len() > 1 || operands.iter().any(|only| !only.word.is_one_word()) {
+            self.no_option("printf", printf.unknown);
+        }
         for (letter, value, text) in &printf.given {
             if *letter == 'v' {
                 let span = value.map_or(span_of(operands), |value| value.word.span);
@@ -106,7 +124,7 @@ impl Parser<'_, '_> {
                 self.found
                     .opaque(Reason::Variable(name.to_owned()), operand.word.span);
             }
-            self.found.integers.unset(name, operand.word.span);
+            self.found.values.unset(name, operand.word.span);
         }
     }
 
@@ -120,7 +138,19 @@ impl Parser<'_, '_> {
         if let Some(name) = operands.get(1) {
             self.set_named("getopts", name.literal(), name.word.span);
         }
-        self.set_named("getopts", Some("OPTARG"), span);
+        let context = self.context.clone();
+        self.found.assigned("OPTARG", &context, span);
+        let mut value = match positional_in(&context) {
+            Some(all) => Value::of_name(all),
+            None => Value::of_kind(Kind::Unknown),
+        };
+        for word in operands.iter().skip(2) {
+            value.or(&Value::of(&word.lexeme()));
+        }
+        // A part of a word, or the letter of an option that is not known.
+        (value.dash, value.inner_dash) = (true, true);
+        value.kind = value.kind.max(Kind::Plain);
+        self.found.values.assign_value("OPTARG", value, span);
     }
 
     /// `wait -p NAME`; the operands are process ids.
@@ -134,9 +164,7 @@ impl Parser<'_, '_> {
         }
         for operand in wait.operands {
             if operand.word.may_be_option() && operand.literal().is_none() {
-                self.found
-                    .integers
-                    .require_integer(&operand.lexeme, "wait", operand.word.span);
+                self.no_option("wait", Some(operand));
             }
         }
     }

@@ -4,6 +4,7 @@ use super::Argument;
 use super::options::options;
 use crate::lexer::Parser;
 use crate::opaque::Reason;
+use crate::value::{Need, Value, positional_in};
 use crate::word::Span;
 
 /// Options of `set` that leave the grammar, the environment and the history alone.
@@ -55,7 +56,10 @@ impl Parser<'_, '_> {
         while let Some(operand) = operands.get(at) {
             at += 1;
             let harmless = match operand.literal() {
-                Some("--" | "-") => return,
+                Some("--" | "-") => {
+                    self.set_positional(operands.get(at..).unwrap_or_default(), true);
+                    return;
+                }
                 Some("-o" | "+o") => {
                     at += 1;
                     match operands.get(at - 1).map(Argument::literal) {
@@ -77,14 +81,46 @@ impl Parser<'_, '_> {
                         letters.chars().all(is_harmless_letter)
                     }
                 }
-                None if operand.word.may_be_option() => false,
-                Some(_) | None => return,
+                None if operand.lexeme.pattern && operand.word.may_be_option() => false,
+                Some(_) | None => {
+                    self.set_positional(operands.get(at - 1..).unwrap_or_default(), false);
+                    return;
+                }
             };
             if !harmless {
                 self.found
                     .opaque(Reason::ShellState("set".to_owned()), span);
                 return;
             }
+        }
+    }
+
+    /// What `set` gives to the positional parameters; the first of them must be no option unless
+    /// options have ended.
+    fn set_positional(&mut self, operands: &[Argument], ended: bool) {
+        for operand in operands {
+            if ended {
+                break;
+            }
+            let splits = !operand.word.is_one_word();
+            if splits || operand.word.may_be_option() {
+                let need = Need::NoOption { splits };
+                let reason = Reason::ShellState("set".to_owned());
+                let values = &mut self.found.values;
+                values.require(&operand.lexeme(), need, reason, operand.word.span);
+            }
+            if !splits {
+                break;
+            }
+        }
+        let values = &mut self.found.values;
+        match positional_in(&self.context) {
+            Some(name) => {
+                for operand in operands {
+                    values.positional(&name, &Value::of(&operand.lexeme()), operand.word.span);
+                }
+            }
+            None => values.positional_unknown(),
         }
     }
 

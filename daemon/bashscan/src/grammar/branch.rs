@@ -13,15 +13,15 @@ impl Parser<'_, '_> {
         self.within(context, |this| {
             loop {
                 this.expect(Keyword::Then)?;
-                this.some_list()?;
+                this.block(Self::some_list)?;
                 match this.keyword() {
                     Some(Keyword::Elif) => {
                         this.skip_keyword();
-                        this.some_list()?;
+                        this.block(Self::some_list)?;
                     }
                     Some(Keyword::Else) => {
                         this.skip_keyword();
-                        this.some_list()?;
+                        this.block(Self::some_list)?;
                         return this.expect(Keyword::Fi);
                     }
                     _ => return this.expect(Keyword::Fi),
@@ -50,7 +50,7 @@ impl Parser<'_, '_> {
                     return Ok(());
                 }
                 this.case_patterns()?;
-                this.list()?;
+                this.block(Self::list)?;
                 if !this.case_terminator()? {
                     return this.expect(Keyword::Esac);
                 }

@@ -4,6 +4,8 @@ use super::keyword::Keyword;
 use crate::context::Place;
 use crate::lexer::{Parser, Walk, WordMode};
 use crate::opaque::Reason;
+use crate::order::Site;
+use crate::value::{Kind, Value, positional_in};
 use crate::variable::is_identifier;
 
 impl Parser<'_, '_> {
@@ -68,7 +70,7 @@ impl Parser<'_, '_> {
     /// `( … )`, from behind the parenthesis.
     pub(super) fn subshell(&mut self) -> Walk {
         let context = self.context.within(Place::Subshell);
-        self.within(context, Self::some_list)?;
+        self.within(context, |this| this.block(Self::some_list))?;
         if self.peek() != Some(b')') {
             return Err(self.syntax("a subshell that is not closed"));
         }
@@ -81,7 +83,10 @@ impl Parser<'_, '_> {
         self.bash_only("((…)) in a POSIX shell")?;
         self.at += 2;
         self.found.expressions += 1;
-        self.arithmetic_parentheses()
+        let start = self.at;
+        self.arithmetic_parentheses()?;
+        self.assigned_first(start);
+        Ok(())
     }
 
     fn while_command(&mut self) -> Walk {
@@ -96,7 +101,7 @@ impl Parser<'_, '_> {
     /// `do … done`
     fn loop_body(&mut self) -> Walk {
         self.expect(Keyword::Do)?;
-        self.some_list()?;
+        self.block(Self::some_list)?;
         self.expect(Keyword::Done)
     }
 
@@ -104,6 +109,7 @@ impl Parser<'_, '_> {
     fn for_command(&mut self) -> Walk {
         self.skip_keyword();
         self.blanks();
+        let mut name = None;
         if self.looking_at(b"((") {
             self.bash_only("for ((…)) in a POSIX shell")?;
             self.at += 2;
@@ -114,20 +120,29 @@ impl Parser<'_, '_> {
                 self.operator_ends()?;
             }
         } else {
-            self.for_words()?;
+            name = Some(self.for_words()?);
         }
         self.blank_lines()?;
         let context = self.context.within(Place::Loop);
+        if let Some(name) = name {
+            let site = Site {
+                span: self.span(self.at, self.at),
+                is_firm: false,
+            };
+            self.found.assigned_for_certain(&name, &context, site);
+        }
         self.within(context, |this| {
-            if this.keyword() == Some(Keyword::OpenBrace) {
-                return this.compound(Keyword::OpenBrace);
-            }
-            this.loop_body()
+            this.block(|this| {
+                if this.keyword() == Some(Keyword::OpenBrace) {
+                    return this.compound(Keyword::OpenBrace);
+                }
+                this.loop_body()
+            })
         })
     }
 
     /// The variable and the words of a loop.
-    fn for_words(&mut self) -> Walk {
+    fn for_words(&mut self) -> Walk<String> {
         let word = self.word(WordMode::Plain)?;
         let name = word
             .literal()
@@ -149,14 +164,17 @@ impl Parser<'_, '_> {
                 }
                 let value = self.word(WordMode::Plain)?;
                 let span = self.span(value.start, value.end);
-                self.found.integers.assign(&name, &value, span);
+                self.found.values.assign(&name, &value, span);
             }
             self.blanks_and_comment();
         }
         if !has_words {
-            // The positional parameters.
             let span = self.span(word.start, self.at);
-            self.found.integers.assign_unknown(&name, span);
+            let value = match positional_in(&self.context) {
+                Some(all) => Value::of_name(all),
+                None => Value::of_kind(Kind::Unknown),
+            };
+            self.found.values.assign_value(&name, value, span);
         }
         if self.peek() == Some(b';') {
             self.at += 1;
@@ -164,7 +182,7 @@ impl Parser<'_, '_> {
         } else if has_words && self.peek() != Some(b'\n') {
             return Err(self.syntax("the words of a loop do not end"));
         }
-        Ok(())
+        Ok(name)
     }
 
     /// `coproc [NAME] command`. Its pipes can carry anything from one command to another.
@@ -176,7 +194,7 @@ impl Parser<'_, '_> {
         let context = self.context.within(Place::Coprocess);
         self.within(context, |this| {
             if this.at_compound() {
-                return this.command();
+                return this.block(Self::command);
             }
             // A name counts as one only if a compound command follows.
             let before = this.at;
@@ -184,10 +202,10 @@ impl Parser<'_, '_> {
             let named = this.at > before && matches!(this.peek(), Some(b' ' | b'\t'));
             this.blanks();
             if named && this.at_compound() {
-                return this.command();
+                return this.block(Self::command);
             }
             this.at = before;
-            this.simple()
+            this.block(Self::simple)
         })?;
         self.note(Reason::ShellState("coproc".to_owned()), start);
         Ok(())

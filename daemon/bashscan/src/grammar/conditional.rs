@@ -2,6 +2,7 @@
 
 use crate::lexer::{Lexeme, Parser, Walk, WordMode};
 use crate::opaque::Reason;
+use crate::value::Need;
 use crate::variable::is_plain_reference;
 
 /// Both operands are evaluated as arithmetic, other than in `test`.
@@ -103,7 +104,7 @@ impl Parser<'_, '_> {
                     .flatten()
                 {
                     let span = self.span(operand.start, operand.end);
-                    self.found.integers.evaluate(operand, span);
+                    self.found.values.evaluate(operand, &self.context, span);
                 }
             }
             if matches!(operator.as_str(), "-v" | "-R")
@@ -111,8 +112,9 @@ impl Parser<'_, '_> {
                 && !name.literal().is_some_and(|name| is_plain_reference(&name))
             {
                 let span = self.span(name.start, name.end);
-                self.found
-                    .opaque(Reason::DynamicVariable("[[ -v".to_owned()), span);
+                let reason = Reason::DynamicVariable("[[ -v".to_owned());
+                let values = &mut self.found.values;
+                values.require(name, Need::Plain, reason, span);
             }
         }
     }

@@ -3,7 +3,9 @@
 use super::keyword::Keyword;
 use crate::lexer::{Lexeme, Parser, Walk, WordMode};
 use crate::opaque::Reason;
+use crate::order::BlockKind;
 use crate::scan::Function;
+use crate::value::function_site;
 
 impl Parser<'_, '_> {
     /// `function name [()] body`
@@ -61,6 +63,15 @@ impl Parser<'_, '_> {
         let inner = self.context.in_function(&name);
         self.within(inner, |this| this.deeper(Self::command))?;
         let span = self.span(start, self.at);
+        // Without its last character, so that the definition itself is not in it.
+        let body = self.span(start, self.at - 1);
+        self.found.block(body, BlockKind::Function);
+        self.found.values.function(&name);
+        // A definition cannot fail, whatever its body may do later.
+        let site = self.site(start, self.found.risks);
+        let context = &self.context;
+        self.found
+            .assigned_for_certain(&function_site(&name), context, site);
         self.found.functions.push(Function {
             name,
             context: self.context.clone(),

@@ -2,6 +2,7 @@
 
 use crate::lexer::{Parser, Walk, WordMode};
 use crate::opaque::Reason;
+use crate::order::BlockKind;
 use crate::scan::Redirection;
 use crate::variable::is_identifier;
 use crate::word::{Word, WordKind};
@@ -17,6 +18,9 @@ const MAX_DIGITS: usize = 9;
 impl Parser<'_, '_> {
     /// The redirection that begins here, if one does.
     pub(super) fn redirection(&mut self) -> Walk<Option<Redirection>> {
+        if !matches!(self.peek(), Some(b'<' | b'>' | b'&' | b'{' | b'0'..=b'9')) {
+            return Ok(None);
+        }
         let start = self.at;
         let mut ahead = 0;
         while self.peek_at(ahead).is_some_and(|b| b.is_ascii_digit()) && ahead <= MAX_DIGITS {
@@ -60,7 +64,7 @@ impl Parser<'_, '_> {
             self.bash_only("{fd}> in a POSIX shell")?;
             self.variable_is_set(name, None, start);
             let span = self.span(start, self.at);
-            self.found.integers.assign_integer(name, span);
+            self.found.values.assign_integer(name, span);
         }
         self.redirection_target(start, operator, fd).map(Some)
     }
@@ -123,13 +127,16 @@ impl Parser<'_, '_> {
     }
 
     /// The redirections behind a compound command, which hold for all in it.
-    pub(super) fn compound_redirections(&mut self, first: usize) -> Walk {
+    pub(super) fn compound_redirections(&mut self, (first, start): (usize, usize)) -> Walk {
         let mut reads = false;
         loop {
             self.blanks();
             let Some(redirection) = self.redirection()? else {
                 break;
             };
+            // Nothing of it runs if the file cannot be opened.
+            let span = self.span(start, self.at);
+            self.found.block(span, BlockKind::Part);
             reads |= redirection.is_input();
             self.found.redirections.push(redirection);
         }
@@ -139,6 +146,11 @@ impl Parser<'_, '_> {
 }
 
 impl Redirection {
+    /// `2>/dev/null`
+    pub(crate) fn discards_errors(&self) -> bool {
+        self.fd == Some(2) && self.target.literal() == Some("/dev/null")
+    }
+
     /// Leads something into standard input.
     pub(crate) fn is_input(&self) -> bool {
         self.operator.starts_with('<') && matches!(self.fd, None | Some(0))

@@ -3,14 +3,18 @@
 use crate::builtin::{Argument, is_declaration};
 use crate::lexer::{Lexeme, Parser, Walk, WordMode};
 use crate::opaque::Reason;
+use crate::order::Site;
 use crate::scan::{Command, Redirection};
-use crate::variable::{affects_programs, affects_shell, is_locale, is_plain_locale};
+use crate::value::{is_plain_setting, output};
+use crate::variable::{affects_programs, affects_shell};
 use crate::word::Word;
 
 /// An assignment before the command's name.
 struct Prefix {
     name: String,
-    constant: Option<String>,
+    value: Option<Lexeme>,
+    /// Nothing is left of what the variable was.
+    whole: bool,
     start: usize,
 }
 
@@ -20,13 +24,18 @@ struct Draft {
     prefixes: Vec<Prefix>,
     redirections: Vec<Redirection>,
     declares: bool,
+    /// What could fail before it.
+    risks: usize,
 }
 
 impl Parser<'_, '_> {
     /// A simple command, or a function definition that begins with its name.
     pub(super) fn simple(&mut self) -> Walk {
         let start = self.at;
-        let mut draft = Draft::default();
+        let mut draft = Draft {
+            risks: self.found.risks,
+            ..Draft::default()
+        };
         loop {
             self.blanks();
             if let Some(redirection) = self.redirection()? {
@@ -36,11 +45,11 @@ impl Parser<'_, '_> {
             match self.peek() {
                 None | Some(b'\n' | b';' | b'|' | b'&' | b')' | b'#') => break,
                 Some(b'(') => {
-                    if let [Argument { lexeme, .. }] = draft.arguments.as_slice()
+                    if let [name] = draft.arguments.as_slice()
                         && draft.prefixes.is_empty()
                         && draft.redirections.is_empty()
                     {
-                        let name = lexeme.clone();
+                        let name = name.lexeme();
                         return self.function_parentheses(&name);
                     }
                     return Err(self.syntax("a parenthesis within a command"));
@@ -58,11 +67,11 @@ impl Parser<'_, '_> {
     fn simple_word(&mut self, draft: &mut Draft) -> Walk {
         if draft.arguments.is_empty() && self.at_assignment() {
             let assigned = self.assignment()?;
-            let (name, constant, start) = (assigned.name, assigned.constant, assigned.start);
             draft.prefixes.push(Prefix {
-                name,
-                constant,
-                start,
+                name: assigned.name,
+                value: assigned.value,
+                whole: assigned.whole,
+                start: assigned.start,
             });
             return Ok(());
         }
@@ -71,11 +80,12 @@ impl Parser<'_, '_> {
         }
         let lexeme = self.word(WordMode::Plain)?;
         self.refuse_continued(&lexeme, draft.arguments.is_empty())?;
-        let word = lexeme.word(self.span(lexeme.start, lexeme.end));
+        let span = self.span(lexeme.start, lexeme.end);
+        let argument = Argument::new(lexeme, span);
         if draft.arguments.is_empty() {
-            draft.declares = word.literal().is_some_and(is_declaration);
+            draft.declares = argument.literal().is_some_and(is_declaration);
         }
-        draft.arguments.push(Argument { lexeme, word });
+        draft.arguments.push(argument);
         Ok(())
     }
 
@@ -134,24 +144,12 @@ impl Parser<'_, '_> {
     }
 
     fn finish_simple(&mut self, draft: Draft, start: usize) -> Walk {
-        let name = draft
-            .arguments
-            .first()
-            .and_then(|argument| argument.word.literal())
-            .map(str::to_owned);
-        for prefix in &draft.prefixes {
-            // The separator of fields holds for the one command, which takes data with it, not code.
-            let for_read = prefix.name == "IFS" && name.as_deref() == Some("read");
-            if !for_read {
-                self.variable_is_set(&prefix.name, prefix.constant.as_deref(), prefix.start);
-            }
-            let plain_locale =
-                is_locale(&prefix.name) && prefix.constant.as_deref().is_some_and(is_plain_locale);
-            let known = affects_shell(&prefix.name) || plain_locale;
-            if !draft.arguments.is_empty() && !known && affects_programs(&prefix.name) {
-                self.note(Reason::Variable(prefix.name.clone()), prefix.start);
-            }
-        }
+        // Nothing of it runs if a file cannot be opened.
+        let site = draft
+            .redirections
+            .is_empty()
+            .then(|| self.site(start, draft.risks));
+        self.finish_prefixes(&draft, site);
         let end = draft
             .arguments
             .iter()
@@ -159,12 +157,13 @@ impl Parser<'_, '_> {
             .max()
             .unwrap_or(self.at);
         let reads_stdin = draft.redirections.iter().any(Redirection::is_input);
-        self.found.commands.push(Command {
-            words: draft
-                .arguments
+        let prints_plainly = draft.prefixes.is_empty()
+            && draft
+                .redirections
                 .iter()
-                .map(|argument| argument.word.clone())
-                .collect(),
+                .all(|each| each.is_input() || each.discards_errors());
+        self.found.commands.push(Command {
+            words: Vec::new(),
             assignments: draft
                 .prefixes
                 .into_iter()
@@ -175,7 +174,51 @@ impl Parser<'_, '_> {
             reads_stdin,
             span: self.span(start, end.max(start)),
             line: 0,
+            calls_function: false,
         });
-        self.inspect(&draft.arguments, 0)
+        let index = self.found.commands.len() - 1;
+        self.command = index;
+        self.command_site = site;
+        let inspected = self.inspect(&draft.arguments, 0);
+        self.output = if prints_plainly {
+            output(&draft.arguments)
+        } else {
+            None
+        };
+        self.found.values.call(index, &draft.arguments);
+        if let Some(command) = self.found.commands.get_mut(index) {
+            command.words = draft.arguments.into_iter().map(|each| each.word).collect();
+        }
+        inspected
+    }
+
+    /// The assignments before the command's name.
+    fn finish_prefixes(&mut self, draft: &Draft, site: Option<Site>) {
+        let name = draft.arguments.first().and_then(Argument::literal);
+        if let Some(mut site) = site.filter(|_| draft.arguments.is_empty()) {
+            for prefix in &draft.prefixes {
+                if prefix.whole {
+                    let context = &self.context;
+                    self.found.assigned_for_certain(&prefix.name, context, site);
+                }
+                // It fails if the variable is readonly, and the next one is not reached.
+                site.is_firm = false;
+            }
+        }
+        for prefix in &draft.prefixes {
+            // The separator of fields holds for the one command, which takes data with it, not code.
+            let for_read = prefix.name == "IFS" && name == Some("read");
+            if !for_read {
+                self.variable_is_set(&prefix.name, prefix.value.as_ref(), prefix.start);
+            }
+            let is_plain = prefix
+                .value
+                .as_ref()
+                .is_some_and(|value| is_plain_setting(&prefix.name, value));
+            let known = affects_shell(&prefix.name) || is_plain;
+            if !draft.arguments.is_empty() && !known && affects_programs(&prefix.name) {
+                self.note(Reason::Variable(prefix.name.clone()), prefix.start);
+            }
+        }
     }
 }

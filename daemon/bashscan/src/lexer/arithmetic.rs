@@ -2,7 +2,9 @@
 //!
 //! The text is expanded like a double-quoted word and then evaluated. A variable in it is evaluated
 //! too, and a subscript in *its* value may hold a command substitution, so every variable that is
-//! used is handed to [`Integers`](crate::integer::Integers).
+//! used is handed to [`Values`](crate::value::Values).
+
+use crate::order::Site;
 
 use super::{Lexeme, Parser, Quote, Walk};
 
@@ -37,9 +39,34 @@ impl Parser<'_, '_> {
 
     /// From behind the `((` of a `for` to behind its `))`.
     pub(crate) fn arithmetic_for(&mut self) -> Walk {
+        let start = self.at;
         self.evaluated(End::Semicolon)?;
+        self.assigned_first(start);
         self.evaluated(End::Semicolon)?;
         self.evaluated(End::Parentheses)
+    }
+
+    /// `i = 0` and the like assign whenever they are evaluated.
+    pub(crate) fn assigned_first(&mut self, start: usize) {
+        let text = self.text.get(start..self.at).unwrap_or_default();
+        let blanks = text.iter().take_while(|b| b.is_ascii_whitespace()).count();
+        let name = self.identifier(start + blanks);
+        let behind = text.get(blanks + name.len()..).unwrap_or_default();
+        let value = behind.trim_ascii_start().strip_prefix(b"=");
+        // Any other expression may fail, and the script goes on.
+        let is_number = value.is_some_and(|value| {
+            let value = value.trim_ascii();
+            let digits = value.iter().take_while(|b| b.is_ascii_digit()).count();
+            let rest = value.get(digits..).unwrap_or_default().trim_ascii_start();
+            digits > 0 && matches!(rest.first(), None | Some(b';' | b')' | b','))
+        });
+        if !name.is_empty() && is_number {
+            let site = Site {
+                span: self.span(start, self.at),
+                is_firm: false,
+            };
+            self.found.assigned_for_certain(&name, &self.context, site);
+        }
     }
 
     /// A subscript, from its `[` to behind its `]`. The text, if it is constant.
@@ -47,6 +74,7 @@ impl Parser<'_, '_> {
         self.bash_only("a subscript in a POSIX shell")?;
         let start = self.at;
         self.at += 1;
+        self.found.risks += 1;
         let mut text = Lexeme::default();
         self.operand_of(|this| this.subscript_text(&mut text))?;
         let constant = text.constant();
@@ -59,8 +87,8 @@ impl Parser<'_, '_> {
         if !matches!(constant.as_deref(), Some("@" | "*")) {
             let span = self.span(start, self.at);
             self.found
-                .integers
-                .subscript(name, &text, self.context.function(), span);
+                .values
+                .subscript(name, &text, &self.context, span);
         }
         Ok(constant)
     }
@@ -95,9 +123,10 @@ impl Parser<'_, '_> {
     fn evaluated(&mut self, end: End) -> Walk {
         let start = self.at;
         let mut text = Lexeme::default();
+        self.found.risks += 1;
         self.operand_of(|this| this.expression(end, &mut text))?;
         let span = self.span(start, self.at);
-        self.found.integers.evaluate(&text, span);
+        self.found.values.evaluate(&text, &self.context, span);
         if self
             .text
             .get(start..self.at)

@@ -2,10 +2,9 @@
 
 use super::{Lexeme, Origin, Parser, Piece, Quote, Region, Walk};
 use crate::context::Place;
-use crate::opaque::Reason;
-use crate::variable::{
-    affects_shell, is_identifier_byte, is_identifier_start, is_locale, is_plain_locale,
-};
+use crate::order::BlockKind;
+use crate::value::{Kind, Value, positional_in};
+use crate::variable::{is_identifier_byte, is_identifier_start};
 
 impl Parser<'_, '_> {
     /// Whatever a dollar sign begins.
@@ -22,7 +21,8 @@ impl Parser<'_, '_> {
                 } else {
                     self.at += 2;
                     self.substitution(Place::Substitution)?;
-                    word.expansion(Piece::Unknown, unquoted);
+                    let piece = self.printed();
+                    word.expansion(piece, unquoted);
                 }
                 Ok(())
             }
@@ -36,11 +36,18 @@ impl Parser<'_, '_> {
             Some(b'{') => self.parameter(word, quote),
             Some(b'\'') if unquoted => self.ansi_quoted(word),
             Some(b'"') if unquoted => {
-                // A translation, which is text of somebody else's, takes its place.
-                self.note(Reason::Code("$\"…\"".to_owned()), self.at);
+                // A translation takes its place. Catalogues are the system's, unless the script sets
+                // where they are.
+                self.bash_only("$\"…\" in a POSIX shell")?;
                 self.at += 1;
-                self.double_quoted(word)?;
-                word.expansion(Piece::Unknown, false);
+                let mut original = Lexeme::default();
+                self.double_quoted(&mut original)?;
+                word.quoted = true;
+                let value = Value {
+                    kind: Kind::Unknown,
+                    ..Value::of(&original)
+                };
+                word.expansion(Piece::Derived(Box::new(value)), original.splits);
                 Ok(())
             }
             Some(b'\\') if self.peek_at(2) == Some(b'\n') => {
@@ -66,12 +73,24 @@ impl Parser<'_, '_> {
     /// `$1`, `$@`, `$?` …, or a dollar sign that begins nothing.
     fn special(&mut self, byte: u8, word: &mut Lexeme, unquoted: bool) {
         match byte {
-            b'0'..=b'9' | b'-' | b'*' => word.expansion(Piece::Unknown, unquoted),
-            b'@' => word.expansion(Piece::Unknown, true),
-            b'#' | b'?' | b'$' | b'!' => word.expansion(Piece::Integer, unquoted),
+            b'0'..=b'9' | b'-' | b'*' | b'@' | b'#' | b'?' | b'$' | b'!' => {
+                let piece = self.special_parameter(byte);
+                word.expansion(piece, unquoted || byte == b'@');
+            }
             _ => return self.literal_dollar(word),
         }
         self.at += 2;
+    }
+
+    /// What is known about a parameter that is no variable (bash(1) "Special Parameters").
+    pub(super) fn special_parameter(&self, name: u8) -> Piece {
+        match (name, positional_in(&self.context)) {
+            (b'#' | b'?' | b'$' | b'!', _) => Piece::Integer,
+            // Letters, and the name of the shell or the script.
+            (b'-', _) | (b'0', Some(_)) => Piece::Derived(Box::new(Value::of_kind(Kind::Plain))),
+            (_, Some(name)) => Piece::Variable(name),
+            (_, None) => Piece::Unknown,
+        }
     }
 
     fn literal_dollar(&mut self, word: &mut Lexeme) {
@@ -100,7 +119,7 @@ impl Parser<'_, '_> {
         let outer_operand = std::mem::replace(&mut self.in_operand, false);
         self.deeper(|this| {
             this.within(context, |this| {
-                this.list()?;
+                this.block(Self::lines)?;
                 if this.peek() != Some(b')') {
                     return Err(this.syntax("a substitution that is not closed"));
                 }
@@ -175,22 +194,30 @@ impl Parser<'_, '_> {
             self.origin_at(start)
         };
         let context = self.context.within(Place::Substitution);
+        self.output = None;
         if !text.is_empty() {
             let dialect = self.dialect;
             self.inner_region(&text, origin, Region::Code, context, dialect)?;
+            let span = self.span(start, self.at);
+            self.found.block(span, BlockKind::Part);
         }
-        word.expansion(Piece::Unknown, quote == Quote::None);
+        let piece = self.printed();
+        word.expansion(piece, quote == Quote::None);
         Ok(())
     }
 
+    /// The output of the substitution that was read last.
+    fn printed(&mut self) -> Piece {
+        self.output
+            .take()
+            .map_or(Piece::Unknown, |value| Piece::Derived(Box::new(value)))
+    }
+
     /// Notes a variable that is set by an expansion or a command.
-    pub(crate) fn variable_is_set(&mut self, name: &str, value: Option<&str>, start: usize) {
+    pub(crate) fn variable_is_set(&mut self, name: &str, value: Option<&Lexeme>, start: usize) {
         let span = self.span(start, self.at.max(start));
         let context = self.context.clone();
         self.found.assigned(name, &context, span);
-        let strange_locale = is_locale(name) && !value.is_some_and(is_plain_locale);
-        if affects_shell(name) || strange_locale {
-            self.note(Reason::Variable(name.to_owned()), start);
-        }
+        self.found.setting(name, value, span);
     }
 }

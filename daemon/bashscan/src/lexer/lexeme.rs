@@ -1,19 +1,7 @@
 //! A word while it is read.
 
+use super::pieces::{Piece, Pieces};
 use crate::word::{Span, Word, WordKind};
-
-/// A part of a word.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Piece {
-    /// Literal text after quote removal.
-    Text(Vec<u8>),
-    /// The value of this variable.
-    Variable(String),
-    /// An expansion that is an integer or empty, whatever happens.
-    Integer,
-    /// Any other expansion.
-    Unknown,
-}
 
 /// A word, or the text of an expression, with what its expansions are.
 #[derive(Debug, Clone, Default)]
@@ -22,7 +10,7 @@ pub(crate) enum Piece {
     reason = "properties of a word that are independent"
 )]
 pub(crate) struct Lexeme {
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) pieces: Pieces,
     pub(crate) start: usize,
     pub(crate) end: usize,
     /// Has a quoting character.
@@ -38,14 +26,7 @@ pub(crate) struct Lexeme {
 impl Lexeme {
     /// Where literal text is to be appended.
     pub(crate) fn text(&mut self) -> &mut Vec<u8> {
-        if !matches!(self.pieces.last(), Some(Piece::Text(_))) {
-            self.pieces.push(Piece::Text(Vec::new()));
-        }
-        match self.pieces.last_mut() {
-            Some(Piece::Text(text)) => text,
-            // A text was pushed just above.
-            Some(Piece::Variable(_) | Piece::Integer | Piece::Unknown) | None => unreachable!(),
-        }
+        self.pieces.last_text()
     }
 
     /// An expansion; unquoted ones are split into words.
@@ -56,9 +37,12 @@ impl Lexeme {
 
     /// The value, if there are no expansions; patterns are as written.
     pub(crate) fn constant(&self) -> Option<String> {
-        match self.pieces.as_slice() {
-            [] => Some(String::new()),
-            [Piece::Text(text)] => Some(String::from_utf8_lossy(text).into_owned()),
+        match self.pieces.single() {
+            None if self.pieces.is_empty() => Some(String::new()),
+            Some(Piece::Text(text)) => match std::str::from_utf8(text) {
+                Ok(text) => Some(text.to_owned()),
+                Err(_) => Some(String::from_utf8_lossy(text).into_owned()),
+            },
             _ => None,
         }
     }
@@ -67,22 +51,14 @@ impl Lexeme {
     pub(crate) fn prefix(&self) -> String {
         match self.pieces.first() {
             Some(Piece::Text(text)) => String::from_utf8_lossy(text).into_owned(),
-            Some(Piece::Variable(_) | Piece::Integer | Piece::Unknown) | None => String::new(),
+            Some(Piece::Variable(_) | Piece::Derived(_) | Piece::Integer | Piece::Unknown)
+            | None => String::new(),
         }
     }
 
     /// Its value, if it is exactly that.
     pub(crate) fn literal(&self) -> Option<String> {
         if self.pattern { None } else { self.constant() }
-    }
-
-    /// Certainly an integer, or empty.
-    pub(crate) fn is_integer(&self) -> bool {
-        self.pieces.iter().all(|piece| match piece {
-            Piece::Integer => true,
-            Piece::Text(text) => text.iter().all(u8::is_ascii_digit),
-            Piece::Variable(_) | Piece::Unknown => false,
-        })
     }
 
     /// The part behind the first `skip` bytes of the leading text.
@@ -92,6 +68,20 @@ impl Lexeme {
             text.drain(..skip.min(text.len()));
         }
         rest
+    }
+
+    /// The word, and what else is known about it; a text that is all of it moves into the word.
+    pub(crate) fn into_word(mut self, span: Span) -> (Self, Word) {
+        if !self.pattern
+            && let Some(text) = self.pieces.take_text()
+        {
+            let text = String::from_utf8(text)
+                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+            let kind = WordKind::Literal(text);
+            return (self, Word { kind, span });
+        }
+        let word = self.word(span);
+        (self, word)
     }
 
     pub(crate) fn word(&self, span: Span) -> Word {

@@ -1,19 +1,58 @@
 //! Parameter expansion: `${…}`.
 
 use super::{Lexeme, Parser, Piece, Quote, Walk};
-use crate::integer::Integers;
 use crate::opaque::Reason;
+use crate::value::Value;
 use crate::variable::is_identifier_start;
 
 /// What is expanded.
+#[derive(Default)]
 struct Parameter {
     name: String,
+    /// What is known about its value.
+    piece: Piece,
     subscript: bool,
     /// `${!name…}`
     indirect: bool,
     /// `"${name[@]}"` and the like: any number of words.
     many: bool,
     start: usize,
+}
+
+impl Parameter {
+    /// Its value, if that can be told.
+    fn value(&self) -> Value {
+        Value::of(&Lexeme {
+            pieces: std::iter::once(if self.indirect {
+                Piece::Unknown
+            } else {
+                self.piece.clone()
+            })
+            .collect(),
+            ..Lexeme::default()
+        })
+    }
+
+    /// The value or the operand, by the operator's last character.
+    fn or(&self, operator: Option<u8>, operand: &Lexeme) -> Piece {
+        let mut value = self.value();
+        match operator {
+            Some(b'?') => {}
+            Some(b'+') => value = Value::of(operand),
+            _ => value.or(&Value::of(operand)),
+        }
+        Piece::Derived(Box::new(value))
+    }
+
+    /// A part of the value, with something put in: what it begins with is not known.
+    fn part(&self, added: Option<&Lexeme>) -> Piece {
+        let mut value = self.value();
+        if let Some(added) = added {
+            value.or(&Value::of(added));
+        }
+        (value.dash, value.inner_dash, value.leads) = (true, true, false);
+        Piece::Derived(Box::new(value))
+    }
 }
 
 impl Parser<'_, '_> {
@@ -30,11 +69,9 @@ impl Parser<'_, '_> {
                 this.at += 1;
             }
             let mut parameter = Parameter {
-                name: String::new(),
-                subscript: false,
                 indirect,
-                many: false,
                 start,
+                ..Parameter::default()
             };
             this.parameter_name(&mut parameter)?;
             this.parameter_operation(parameter, word, quote)
@@ -53,11 +90,8 @@ impl Parser<'_, '_> {
             Some(byte) if is_identifier_start(byte) || byte.is_ascii_digit() => {
                 self.at += 1;
                 let mut parameter = Parameter {
-                    name: String::new(),
-                    subscript: false,
-                    indirect: false,
-                    many: false,
                     start: self.at,
+                    ..Parameter::default()
                 };
                 self.parameter_name(&mut parameter)?;
                 if self.peek() != Some(b'}') {
@@ -76,15 +110,19 @@ impl Parser<'_, '_> {
         match self.peek() {
             Some(byte) if is_identifier_start(byte) => {
                 parameter.name = self.identifier(self.at);
+                parameter.piece = Piece::Variable(parameter.name.clone());
                 self.at += parameter.name.len();
             }
-            Some(b'0'..=b'9') => {
+            Some(byte @ b'0'..=b'9') => {
+                let is_long = self.peek_at(1).is_some_and(|b| b.is_ascii_digit());
+                parameter.piece = self.special_parameter(if is_long { b'1' } else { byte });
                 while self.peek().is_some_and(|b| b.is_ascii_digit()) {
                     self.at += 1;
                 }
             }
             Some(byte @ (b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!')) => {
                 parameter.many = byte == b'@';
+                parameter.piece = self.special_parameter(byte);
                 self.at += 1;
             }
             _ => return Err(self.syntax("an unusual ${…}")),
@@ -96,6 +134,8 @@ impl Parser<'_, '_> {
             parameter.subscript = true;
             let name = parameter.name.clone();
             let subscript = self.subscript(&name)?;
+            // Any of the elements, or none.
+            parameter.piece = Piece::Derived(Box::new(Value::of_name(name)));
             parameter.many |= subscript.as_deref() == Some("@");
             if parameter.indirect && !matches!(subscript.as_deref(), Some("@" | "*")) {
                 self.note(Reason::DynamicVariable("${!…}".to_owned()), parameter.start);
@@ -113,6 +153,9 @@ impl Parser<'_, '_> {
     ) -> Walk {
         let unquoted = quote == Quote::None;
         let splits = unquoted || parameter.many;
+        if parameter.indirect || self.peek() != Some(b'}') {
+            self.found.risks += 1;
+        }
         let operator = (self.peek(), self.peek_at(1), self.peek_at(2));
         if parameter.indirect && !parameter.subscript {
             if let (Some(b'@' | b'*'), Some(b'}'), _) = operator {
@@ -126,11 +169,10 @@ impl Parser<'_, '_> {
         match operator {
             (Some(b'}'), _, _) => {
                 self.at += 1;
-                let plain = !parameter.indirect && !parameter.name.is_empty();
-                let piece = if plain {
-                    Piece::Variable(parameter.name)
-                } else {
+                let piece = if parameter.indirect {
                     Piece::Unknown
+                } else {
+                    parameter.piece
                 };
                 word.expansion(piece, splits);
                 return Ok(());
@@ -145,11 +187,17 @@ impl Parser<'_, '_> {
             (Some(b':'), _, _) => {
                 self.at += 1;
                 self.arithmetic_until_brace()?;
+                word.expansion(parameter.part(None), splits);
+                return Ok(());
             }
-            (Some(b'#' | b'%' | b'/' | b'^' | b',' | b'~'), _, _) => {
+            (Some(byte @ (b'#' | b'%' | b'/' | b'^' | b',' | b'~')), _, _) => {
                 self.at += 1;
                 let mut operand = Lexeme::default();
                 self.operand(&mut operand, quote, true)?;
+                // Only a replacement puts in something new.
+                let added = (byte == b'/').then_some(&operand);
+                word.expansion(parameter.part(added), splits);
+                return Ok(());
             }
             (
                 Some(b'@'),
@@ -170,7 +218,8 @@ impl Parser<'_, '_> {
 
     /// `${name:-word}` and its kin, from the operator's last character.
     fn default_value(&mut self, parameter: &Parameter, word: &mut Lexeme, quote: Quote) -> Walk {
-        let assigns = self.peek() == Some(b'=');
+        let operator = self.peek();
+        let assigns = operator == Some(b'=');
         self.at += 1;
         let mut operand = Lexeme::default();
         self.operand(&mut operand, quote, false)?;
@@ -182,21 +231,11 @@ impl Parser<'_, '_> {
                     parameter.start,
                 );
             }
-            self.variable_is_set(
-                &parameter.name,
-                operand.constant().as_deref(),
-                parameter.start,
-            );
-            self.found.integers.assign(&parameter.name, &operand, span);
+            self.variable_is_set(&parameter.name, Some(&operand), parameter.start);
+            self.found.values.assign(&parameter.name, &operand, span);
         }
         let splits = quote == Quote::None || parameter.many || operand.splits;
-        if parameter.name.is_empty() || parameter.indirect {
-            word.expansion(Piece::Unknown, splits);
-        } else {
-            // Either the variable or the operand: an integer if both are.
-            let piece = Integers::either(&parameter.name, &operand);
-            word.expansion(piece, splits);
-        }
+        word.expansion(parameter.or(operator, &operand), splits);
         Ok(())
     }
 

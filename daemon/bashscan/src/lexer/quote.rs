@@ -32,7 +32,7 @@ impl Parser<'_, '_> {
                         this.at += 1;
                         return Ok(());
                     }
-                    Some(_) => this.quoted_part(word, Quote::Double)?,
+                    Some(_) => this.quoted_run(word, Quote::Double)?,
                 }
             }
         })
@@ -54,6 +54,29 @@ impl Parser<'_, '_> {
             }
             None => Ok(()),
         }
+    }
+
+    /// The same, for as many characters as there are without a meaning.
+    pub(super) fn quoted_run(&mut self, word: &mut Lexeme, quote: Quote) -> Walk {
+        let is_plain = |byte: u8| !matches!(byte, b'$' | b'`' | b'\\' | b'"');
+        if self.peek().is_some_and(is_plain) {
+            self.plain_run(word, is_plain);
+            return Ok(());
+        }
+        self.quoted_part(word, quote)
+    }
+
+    /// The byte here, and those behind it that are of this kind.
+    pub(super) fn plain_run(&mut self, word: &mut Lexeme, is_plain: impl Fn(u8) -> bool) {
+        let rest = self.rest();
+        let length = rest
+            .iter()
+            .skip(1)
+            .position(|byte| !is_plain(*byte))
+            .map_or(rest.len(), |behind| behind + 1);
+        word.text()
+            .extend_from_slice(rest.get(..length).unwrap_or_default());
+        self.at += length;
     }
 
     /// A backslash where only some characters can be escaped.

@@ -18,8 +18,10 @@ pub(crate) enum WordMode {
 /// An assignment that stands before a command or as an argument of `declare` and its kin.
 pub(crate) struct Assigned {
     pub(crate) name: String,
-    /// The value is a single word that is constant.
-    pub(crate) constant: Option<String>,
+    /// The word that it is given; none if it is a list, or is put behind what was there.
+    pub(crate) value: Option<Lexeme>,
+    /// Nothing is left of what the variable was.
+    pub(crate) whole: bool,
     pub(crate) start: usize,
 }
 
@@ -90,6 +92,11 @@ impl Parser<'_, '_> {
                 b'"' => self.double_quoted(word)?,
                 b'$' => self.dollar(word, Quote::None)?,
                 b'`' => self.backticks(word, Quote::None)?,
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' | b'/' => {
+                    self.plain_run(word, |byte| {
+                        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/')
+                    });
+                }
                 _ => {
                     bracket |= byte == b'[';
                     word.pattern |= matches!(byte, b'*' | b'?')
@@ -173,8 +180,9 @@ impl Parser<'_, '_> {
         self.at += name.len();
         let has_subscript = self.peek() == Some(b'[');
         if has_subscript {
-            self.found.integers.is_array(&name);
             self.subscript(&name)?;
+            let span = self.span(start, self.at);
+            self.found.values.has_elements(&name, span);
         }
         let appends = self.peek() == Some(b'+') && self.peek_at(1) == Some(b'=');
         if !appends && self.peek() != Some(b'=') {
@@ -192,8 +200,9 @@ impl Parser<'_, '_> {
             if has_subscript {
                 return Err(self.syntax("a list assigned to an element"));
             }
-            self.found.integers.is_array(&name);
             self.array(&name)?;
+            let span = self.span(start, self.at);
+            self.found.values.has_elements(&name, span);
             if self
                 .peek()
                 .is_some_and(|b| !matches!(b, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')'))
@@ -202,17 +211,22 @@ impl Parser<'_, '_> {
             }
             return Ok(Assigned {
                 name,
-                constant: None,
+                value: None,
+                whole: !appends,
                 start,
             });
         }
         self.word_into(&mut value, WordMode::Plain)?;
-        let constant = value.constant();
         let span = self.span(start, self.at);
-        self.found.integers.assign(&name, &value, span);
+        if appends {
+            self.found.values.append(&name, &value, span);
+        } else {
+            self.found.values.assign(&name, &value, span);
+        }
         Ok(Assigned {
             name,
-            constant,
+            value: (!appends && !has_subscript).then_some(value),
+            whole: !appends && !has_subscript,
             start,
         })
     }
@@ -256,13 +270,13 @@ impl Parser<'_, '_> {
                     return Err(this.syntax("an operator within an array"));
                 }
                 let span = this.span(before, this.at);
-                this.found.integers.assign(name, &element, span);
+                this.found.values.assign(name, &element, span);
             }
             this.at += 1;
             Ok(())
         })?;
         let span = self.span(start, self.at);
-        self.found.integers.assign(name, &Lexeme::default(), span);
+        self.found.values.assign_integer(name, span);
         if !self.pending.is_empty()
             && self
                 .text
@@ -281,7 +295,7 @@ impl Parser<'_, '_> {
         self.within(context, |this| {
             let mut ignored = Lexeme::default();
             while this.peek().is_some() {
-                this.quoted_part(&mut ignored, Quote::Body)?;
+                this.quoted_run(&mut ignored, Quote::Body)?;
                 // Only the expansions matter; a long body is not to be kept.
                 if matches!(ignored.pieces.last(), Some(Piece::Text(text)) if text.len() > 4096) {
                     ignored.pieces.clear();

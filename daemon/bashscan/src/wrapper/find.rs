@@ -2,6 +2,8 @@
 
 use crate::builtin::{Argument, span_of};
 use crate::lexer::{Lexeme, Parser, Piece, Walk};
+use crate::opaque::Reason;
+use crate::value::Need;
 use crate::word::{Span, WordKind};
 
 /// Tests and actions that take one argument, whatever it is.
@@ -73,8 +75,22 @@ impl Parser<'_, '_> {
                 }
                 Some(_) => {}
                 None => {
-                    if argument.word.may_be_option() || argument.lexeme.splits {
+                    let splits = !argument.word.is_one_word();
+                    // Of a command to run, the name would be the next word.
+                    let next = arguments.get(at).map(Argument::literal);
+                    let no_command = next.is_none_or(|next| {
+                        next.is_some_and(|text| text.starts_with(['-', '(', ')', '!']))
+                    });
+                    let is_glob = matches!(argument.word.kind, WordKind::Glob { .. });
+                    if is_glob && argument.word.may_be_option() {
                         self.not_understood("find", argument.word.span);
+                    } else if !is_glob && (splits || (argument.word.may_be_option() && !no_command))
+                    {
+                        let need = Need::NoOption { splits };
+                        let reason = Reason::Wrapper("find".to_owned());
+                        let span = argument.word.span;
+                        let values = &mut self.found.values;
+                        values.require(&argument.lexeme(), need, reason, span);
                     }
                 }
             }

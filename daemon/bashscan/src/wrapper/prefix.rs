@@ -14,7 +14,18 @@ enum Step {
     EndOfOptions,
     /// Not an option.
     Operand,
+    /// What it is depends on what the word so many words further on becomes.
+    Dynamic(usize),
     /// Not understood.
+    Unknown,
+}
+
+/// Why the end of the options cannot be told.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Stuck {
+    /// It depends on what this word becomes.
+    Dynamic(usize),
+    /// An option that is not known.
     Unknown,
 }
 
@@ -26,15 +37,17 @@ impl Parser<'_, '_> {
         arguments: &[Argument],
         nested: usize,
     ) -> Walk {
-        let span = span_of(arguments);
         // `command -v NAME` runs nothing.
         let asks = arguments.get(1).and_then(Argument::literal);
         if spec.name == "command" && matches!(asks, Some("-v" | "-V" | "-pv" | "-pV")) {
             return Ok(());
         }
-        let Some(mut at) = spec.behind_options(arguments) else {
-            self.not_understood(spec.name, span);
-            return Ok(());
+        let mut at = match spec.behind_options(arguments) {
+            Ok(at) => at,
+            Err(stuck) => {
+                self.stuck(spec.name, arguments, stuck, nested);
+                return Ok(());
+            }
         };
         if spec.assigns {
             while let Some(argument) = arguments.get(at)
@@ -48,7 +61,7 @@ impl Parser<'_, '_> {
             match arguments.get(at) {
                 Some(operand) if operand.word.is_one_word() => at += 1,
                 Some(_) => {
-                    self.not_understood(spec.name, span);
+                    self.defer(arguments, at, nested);
                     return Ok(());
                 }
                 None => return Ok(()),
@@ -57,6 +70,20 @@ impl Parser<'_, '_> {
         match arguments.get(at..) {
             None | Some([]) => Ok(()),
             Some(inner) => self.wrapped(spec.name, inner, nested),
+        }
+    }
+
+    /// The command behind the options is not found.
+    pub(super) fn stuck(
+        &mut self,
+        wrapper: &str,
+        arguments: &[Argument],
+        stuck: Stuck,
+        nested: usize,
+    ) {
+        match stuck {
+            Stuck::Dynamic(at) => self.defer(arguments, at, nested),
+            Stuck::Unknown => self.not_understood(wrapper, span_of(arguments)),
         }
     }
 
@@ -74,8 +101,8 @@ impl Parser<'_, '_> {
             .and_then(|text| text.split_once('='))
             .map(|(_, value)| value);
         self.found
-            .integers
-            .assign(name, &argument.lexeme.behind(name.len() + 1), span);
+            .values
+            .assign(name, &argument.lexeme().behind(name.len() + 1), span);
         let strange_locale = is_locale(name) && !value.is_some_and(is_plain_locale);
         if !is_identifier(name) || affects_programs(name) || strange_locale {
             self.found.opaque(Reason::Variable(name.to_owned()), span);
@@ -84,30 +111,31 @@ impl Parser<'_, '_> {
 }
 
 impl Spec {
-    /// Index of the first word behind the options; none if one of them is not understood.
-    pub(super) fn behind_options(&self, arguments: &[Argument]) -> Option<usize> {
+    /// Index of the first word behind the options.
+    pub(super) fn behind_options(&self, arguments: &[Argument]) -> Result<usize, Stuck> {
         let mut at = 1;
         loop {
             let Some(argument) = arguments.get(at) else {
-                return Some(at);
+                return Ok(at);
             };
             match self.step(argument, arguments.get(at + 1)) {
                 Step::Skip(words) => at += words,
-                Step::EndOfOptions => return Some(at + 1),
-                Step::Operand => return Some(at),
-                Step::Unknown => return None,
+                Step::EndOfOptions => return Ok(at + 1),
+                Step::Operand => return Ok(at),
+                Step::Dynamic(ahead) => return Err(Stuck::Dynamic(at + ahead)),
+                Step::Unknown => return Err(Stuck::Unknown),
             }
         }
     }
 
     fn step(&self, argument: &Argument, next: Option<&Argument>) -> Step {
         if !argument.word.is_one_word() && (argument.word.may_be_option() || self.operands > 0) {
-            return Step::Unknown;
+            return Step::Dynamic(0);
         }
         let text = argument.word.prefix();
         let is_whole = argument.literal().is_some();
         if !is_whole && argument.word.prefix().is_empty() {
-            return Step::Unknown;
+            return Step::Dynamic(0);
         }
         if text == "--" && is_whole {
             return Step::EndOfOptions;
@@ -167,7 +195,7 @@ impl Spec {
 fn value_in_next(next: Option<&Argument>) -> Step {
     match next {
         Some(value) if value.word.is_one_word() => Step::Skip(2),
-        Some(_) => Step::Unknown,
+        Some(_) => Step::Dynamic(1),
         None => Step::Skip(1),
     }
 }

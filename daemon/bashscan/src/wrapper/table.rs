@@ -152,15 +152,15 @@ const SPECS: &[Spec] = &[
 ];
 
 /// What runs other programs in ways that are not read here: in another root, namespace or machine,
-/// later, under a tracer, from a string of its own syntax, or as one of many tools in one binary.
+/// later, under a tracer, from a string of its own syntax, or as one of many tools in one binary. In order.
 const OPAQUE: &[&str] = &[
     "at",
     "batch",
-    "bwrap",
     "busybox",
+    "bwrap",
     "cgexec",
-    "chpst",
     "choom",
+    "chpst",
     "chroot",
     "chrt",
     "crontab",
@@ -242,5 +242,5 @@ pub(super) fn find(name: &str) -> Option<&'static Spec> {
 }
 
 pub(super) fn is_opaque(name: &str) -> bool {
-    OPAQUE.contains(&name)
+    OPAQUE.binary_search(&name).is_ok()
 }

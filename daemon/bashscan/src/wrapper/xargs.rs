@@ -96,9 +96,12 @@ const SCRIPT: Spec = Spec {
 impl Parser<'_, '_> {
     pub(super) fn xargs(&mut self, arguments: &[Argument], nested: usize) -> Walk {
         let span = span_of(arguments);
-        let Some(at) = XARGS.behind_options(arguments) else {
-            self.not_understood("xargs", span);
-            return Ok(());
+        let at = match XARGS.behind_options(arguments) {
+            Ok(at) => at,
+            Err(stuck) => {
+                self.stuck("xargs", arguments, stuck, nested);
+                return Ok(());
+            }
         };
         let options = arguments.get(1..at).unwrap_or_default();
         let Ok(replaced) = replacement(options) else {
@@ -131,7 +134,7 @@ impl Parser<'_, '_> {
 
     /// `watch` joins its words and gives them to `sh -c`.
     pub(super) fn watch(&mut self, arguments: &[Argument], span: Span) -> Walk {
-        let words = WATCH.behind_options(arguments).and_then(|at| {
+        let words = WATCH.behind_options(arguments).ok().and_then(|at| {
             let words = arguments.get(at..).unwrap_or_default();
             words
                 .iter()
@@ -146,6 +149,7 @@ impl Parser<'_, '_> {
     pub(super) fn script_program(&mut self, arguments: &[Argument], span: Span) -> Walk {
         let options = SCRIPT
             .behind_options(arguments)
+            .ok()
             .and_then(|at| arguments.get(1..at))
             .unwrap_or_default();
         let at = options
@@ -159,7 +163,7 @@ impl Parser<'_, '_> {
 
     /// `flock [options] FILE COMMAND …`, `flock [options] FILE -c TEXT`, `flock [options] NUMBER`.
     pub(super) fn flock(&mut self, arguments: &[Argument], span: Span, nested: usize) -> Walk {
-        let at = FLOCK.behind_options(arguments);
+        let at = FLOCK.behind_options(arguments).ok();
         let operands = at.and_then(|at| arguments.get(at..)).unwrap_or_default();
         match operands {
             [file] if file.word.is_one_word() && at.is_some() => Ok(()),

@@ -59,6 +59,12 @@ impl Stubs {
         let text = "#!/bin/sh\nname=${0##*/}\nprintf '%s\\037' \"$name\" \"$@\" > \"$STUB_LOG/$$\"\n\
                     case $name in *[13579]) exit 1;; esac\n";
         fs::write(&stub, text).unwrap();
+        // bash reads it first, and from then on tells what it runs.
+        let trace = format!(
+            "exec 19>>'{}'; BASH_XTRACEFD=19; set -x\n",
+            path("trace").display()
+        );
+        fs::write(path("trace-on"), trace).unwrap();
         fs::set_permissions(&stub, fs::Permissions::from_mode(0o755)).unwrap();
         for number in 0..STUBS {
             std::os::unix::fs::symlink(&stub, path("bin").join(format!("k{number}"))).unwrap();
@@ -78,6 +84,7 @@ impl Stubs {
     pub(crate) fn run(&self, script: &str) -> Vec<Vec<String>> {
         let log = self.path("log");
         empty(&log);
+        fs::write(self.path("trace"), "").unwrap();
         empty(&self.path("cwd"));
         let mut child = Command::new(where_is("timeout").unwrap())
             .args(["--foreground", "-s", "KILL", "3"])
@@ -86,6 +93,11 @@ impl Stubs {
             .env_clear()
             .env("STUB_LOG", &log)
             .env("FUNCNEST", "20")
+            .env("BASH_ENV", self.path("trace-on"))
+            // Names of variables that the script may set.
+            .env("USER", "x")
+            .env("x", "y")
+            .env("n", "x")
             .env("LC_ALL", "C.UTF-8")
             .env("PATH", self.path("bin"))
             .current_dir(self.path("cwd"))
@@ -113,6 +125,65 @@ impl Stubs {
         }
         ran
     }
+}
+
+impl Stubs {
+    /// The simple commands that bash has traced (bash(1) "set -x") in the last run, with their words
+    /// as they were after all expansions. Not among them are assignments and what is no command.
+    pub(crate) fn trace(&self) -> Vec<Vec<String>> {
+        let text = fs::read_to_string(self.path("trace")).unwrap();
+        let mut records: Vec<String> = Vec::new();
+        for line in text.lines() {
+            let rest = line.trim_start_matches('+');
+            match records.last_mut() {
+                Some(record) if rest.len() == line.len() => {
+                    record.push('\n');
+                    record.push_str(line);
+                }
+                _ => records.push(rest.trim_start().to_owned()),
+            }
+        }
+        let is_command = |record: &&String| {
+            let length = record
+                .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                .unwrap_or(record.len());
+            let (name, behind) = record.split_at(length);
+            let assigns = !name.is_empty() && behind.starts_with(['=', '[', '+']);
+            let is_syntax = matches!(name, "for" | "case" | "select") && behind.starts_with(' ');
+            !(assigns || is_syntax || record.starts_with("((") || record.starts_with("[[ "))
+        };
+        let commands = records.iter().filter(is_command);
+        commands.map(|record| unquoted(record)).collect()
+    }
+}
+
+/// The words of a traced command: bash quotes them by `'…'`, `\'` and, around control characters,
+/// `$'…'`.
+fn unquoted(record: &str) -> Vec<String> {
+    let mut words = vec![];
+    let mut word: Option<String> = None;
+    let mut characters = record.chars().peekable();
+    while let Some(c) = characters.next() {
+        match c {
+            ' ' => words.extend(word.take()),
+            '\'' => {
+                let text = word.get_or_insert_default();
+                text.extend(characters.by_ref().take_while(|c| *c != '\''));
+            }
+            '\\' => word.get_or_insert_default().extend(characters.next()),
+            _ => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// A number from the environment, or this.
+pub(crate) fn number<T: std::str::FromStr>(variable: &str, default: T) -> T {
+    std::env::var(variable)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(default)
 }
 
 fn empty(directory: &Path) {
@@ -144,17 +215,30 @@ pub(crate) fn may_be(command: &harness_bashscan::Command, ran: &[String]) -> boo
     at == ran.len()
 }
 
-/// Panics if something ran that was not seen.
+/// Panics if a program was started that was not seen, or was taken for a function.
 pub(crate) fn assert_all_seen(script: &str, ran: &[Vec<String>]) {
+    assert_seen(script, ran, |command| !command.calls_function);
+}
+
+/// Panics if a command ran that was not seen, be it a program, a builtin or a function.
+pub(crate) fn assert_trace_seen(script: &str, ran: &[Vec<String>]) {
+    assert_seen(script, ran, |_| true);
+}
+
+fn assert_seen(
+    script: &str,
+    ran: &[Vec<String>],
+    counts: impl Fn(&harness_bashscan::Command) -> bool,
+) {
     let scan = harness_bashscan::scan(script);
     if !scan.opaque.is_empty() {
         return;
     }
     for words in ran {
         assert!(
-            scan.commands
-                .iter()
-                .any(|command| !command.words.is_empty() && may_be(command, words)),
+            scan.commands.iter().any(|command| !command.words.is_empty()
+                && counts(command)
+                && may_be(command, words)),
             "ran {words:?}, but that was not seen in:\n{script}\n{:#?}",
             scan.commands
                 .iter()
