@@ -46,6 +46,7 @@ pub(crate) struct World {
     pub(crate) kills: Mutex<u32>,
     pub(crate) states: Mutex<Vec<PluginStatus>>,
     pub(crate) changed: watch::Sender<u64>,
+    directory: tempfile::TempDir,
 }
 
 pub(crate) fn world() -> Arc<World> {
@@ -58,6 +59,7 @@ pub(crate) fn world() -> Arc<World> {
         kills: Mutex::default(),
         states: Mutex::default(),
         changed: watch::Sender::new(0),
+        directory: tempfile::tempdir().unwrap(),
     })
 }
 
@@ -90,7 +92,7 @@ impl World {
             environment: Vec::new(),
             cwd: "/".into(),
             unit: serde_json::from_str(unit).unwrap(),
-            output_directory: std::env::temp_dir().join("harness-execute-servers"),
+            output_directory: self.directory.path().to_owned(),
             output_max: 1 << 20,
         };
         let mut settings = ServerSettings {
