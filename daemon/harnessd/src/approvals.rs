@@ -6,6 +6,7 @@
 
 mod answer;
 mod digest;
+mod elicit;
 mod hold;
 
 use std::{
@@ -21,6 +22,7 @@ use tokio::sync::watch;
 
 use crate::redact::Redactor;
 
+pub(crate) use elicit::Elicitation;
 pub(crate) use hold::{Admission, Patience};
 
 /// The approvals of the harness.

@@ -22,7 +22,16 @@ impl Harness {
     pub async fn call(&self, request: CallRequest, context: CallContext) -> Outcome {
         let most = self.in_force().loaded.config.limits.identical_calls;
         let call = self.identity(&request);
-        let admissible = self.repetition().check(&context.session, call, most);
+        // What comes back with the answer to a question was counted when it was asked.
+        let is_resumed = context
+            .elicit
+            .as_ref()
+            .is_some_and(|asker| asker.is_resumed());
+        let admissible = if is_resumed {
+            Ok(())
+        } else {
+            self.repetition().check(&context.session, call, most)
+        };
         self.carry_out(request, context, admissible).await
     }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{CallId, Delivery, ErrorCode, Refusal, SessionId, Timestamp, unit::words};
+use crate::{CallId, Delivery, Elicit, ErrorCode, Refusal, SessionId, Timestamp, unit::words};
 
 words! {
     /// The way a call came in.
@@ -70,6 +70,8 @@ pub struct CallContext {
     pub progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
     /// What hangs on the result's arrival.
     pub delivery: Delivery,
+    /// How the person in front of the caller's own client is asked, if the client can.
+    pub elicit: Option<Arc<dyn Elicit>>,
 }
 
 impl fmt::Debug for CallContext {

@@ -7,8 +7,11 @@
 mod approval;
 mod bytes;
 mod call;
+mod card;
 mod code;
 mod delivery;
+mod elicit;
+pub mod escape;
 mod event;
 mod exit;
 mod id;
@@ -36,6 +39,7 @@ pub use call::{
 };
 pub use code::{ErrorCode, Refusal};
 pub use delivery::Delivery;
+pub use elicit::{Elicit, Elicited};
 pub use event::{Event, EventBody, UnitChange};
 pub use exit::{ExitReport, ExitStatus, ExitStatusSet, ParseExitStatusError, Usage};
 pub use id::{CallId, IdError, InvocationId, SessionId, UnitId, WakeId};

@@ -17,7 +17,7 @@ use tokio::{
     time::{Instant, MissedTickBehavior, interval, timeout_at},
 };
 
-use super::{Approvals, digest::digest};
+use super::{Approvals, Elicitation, digest::digest};
 use crate::catalogue::Entry;
 
 /// How often a client is told that its call still waits: clients give up on silence.
@@ -49,6 +49,7 @@ impl Approvals {
         cwd: String,
         context: &CallContext,
         patience: Patience,
+        elicitation: Option<Elicitation>,
     ) -> Result<(), Refusal> {
         let now = Timestamp::from(SystemTime::now());
         let mut question = question(call, evaluation, cwd, context, now, patience);
@@ -66,7 +67,15 @@ impl Approvals {
                 approval
             }
         };
-        let state = self.hold(approval.id, context, patience.hold).await;
+        let elicitation = elicitation.as_ref();
+        if self.elicit_deferred(&approval, elicitation).await {
+            return Err(needs_approval(&approval));
+        }
+        let state = tokio::select! {
+            biased;
+            state = self.hold(approval.id, context, patience.hold) => state,
+            () = self.elicit_held(&approval, elicitation) => ApprovalState::Pending,
+        };
         match state {
             ApprovalState::Allowed => match self.record.approval_use(approval.id).await {
                 Ok(true) => Ok(()),

@@ -43,7 +43,7 @@ impl PeerCredentials {
     }
 
     /// Whether the peer is known to have ended, so that its pid may name somebody else.
-    fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         let Some(pidfd) = &self.pidfd else {
             return false;
         };

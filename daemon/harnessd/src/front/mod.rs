@@ -4,4 +4,6 @@ pub(crate) mod agent;
 pub mod authority;
 pub mod http;
 pub mod lineage;
+pub(crate) mod peer;
 pub(crate) mod person;
+mod socket_holder;

@@ -43,6 +43,7 @@ impl Caller {
             call: None,
             progress: None,
             delivery: Delivery::default(),
+            elicit: None,
         }
     }
 }
