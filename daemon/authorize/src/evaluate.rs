@@ -1,6 +1,5 @@
 //! The one function that decides.
 
-use harness_bashscan::Pattern;
 use harness_model::{Call, Scope, Tool};
 
 use crate::{
@@ -19,7 +18,7 @@ pub fn authorize(
     grants: &Grants,
     rated_changes: bool,
 ) -> Evaluation {
-    let script = Script::of(tool, call, &policy.workspace);
+    let script = Script::of(tool, call, policy);
     let scope = script.as_ref().map_or(Scope::Tool, Script::scope);
     let mut found = Found::default();
     if !policy.has_group(&tool.group) {
@@ -114,38 +113,31 @@ fn by_rule(rule: &ToolRule, script: Option<&Script<'_>>, found: &mut Found) {
             Why::Policy,
             "answer with allow_always, or change its mode",
         ),
-        Mode::Allowlist => {
-            let patterns: Vec<Pattern> = rule
-                .allowlist
-                .iter()
-                .map(|(_, pattern)| pattern.clone())
-                .collect();
-            match script.map(|script| script.judge(&patterns)) {
-                Some(Ok(())) => found.push(
+        Mode::Allowlist => match script.map(|script| script.judge(&rule.allowlist)) {
+            Some(Ok(())) => found.push(
+                &layer,
+                "allowlist".to_owned(),
+                Decision::Allow,
+                "change the allowlist",
+            ),
+            Some(Err(reason)) => {
+                found.ask(
                     &layer,
-                    "allowlist".to_owned(),
-                    Decision::Allow,
-                    "change the allowlist",
-                ),
-                Some(Err(reason)) => {
-                    found.ask(
-                        &layer,
-                        format!("allowlist: {reason}"),
-                        Why::Policy,
-                        "add a pattern to the allowlist",
-                    );
-                }
-                None => {
-                    let rule = "allowlist: the tool takes no command".to_owned();
-                    found.ask(
-                        &layer,
-                        rule,
-                        Why::Policy,
-                        "an allowlist is for shells: set another mode",
-                    );
-                }
+                    format!("allowlist: {reason}"),
+                    Why::Policy,
+                    "add a pattern to the allowlist",
+                );
             }
-        }
+            None => {
+                let rule = "allowlist: the tool takes no command".to_owned();
+                found.ask(
+                    &layer,
+                    rule,
+                    Why::Policy,
+                    "an allowlist is for shells: set another mode",
+                );
+            }
+        },
     }
 }
 

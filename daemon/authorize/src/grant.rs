@@ -69,7 +69,7 @@ fn covers(standing: &Standing, script: &Script<'_>) -> bool {
     match &standing.scope {
         Scope::Tool => true,
         Scope::Commands(_) => script.is_allowed_by(&patterns(standing)),
-        Scope::Text(text) => script.text() == text,
+        Scope::Text(text) => script.is_all_of(text),
     }
 }
 

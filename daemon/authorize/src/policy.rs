@@ -54,7 +54,7 @@ pub struct ToolRule {
     pub name: String,
     /// What the gate does.
     pub mode: Mode,
-    pub(crate) allowlist: Vec<(String, Pattern)>,
+    pub(crate) allowlist: Vec<Pattern>,
 }
 
 /// An entry of an allowlist that is no pattern.
@@ -69,6 +69,12 @@ pub struct RuleError {
     pub source: PatternError,
 }
 
+/// Whether a rule of this name is about the tool, be there closer ones or not.
+#[must_use]
+pub fn names(name: &str, tool: &Tool) -> bool {
+    closeness(name, tool).is_some()
+}
+
 impl ToolRule {
     /// A rule with its allowlist parsed.
     ///
@@ -76,7 +82,7 @@ impl ToolRule {
     /// An entry that is no pattern.
     pub fn new(name: &str, mode: Mode, allowlist: &[String]) -> Result<Self, RuleError> {
         let parse = |entry: &String| match Pattern::parse(entry) {
-            Ok(pattern) => Ok((entry.clone(), pattern)),
+            Ok(pattern) => Ok(pattern),
             Err(source) => Err(RuleError {
                 tool: name.to_owned(),
                 entry: entry.clone(),
@@ -101,6 +107,8 @@ pub struct Policy {
     pub approval: ApprovalMode,
     /// The directory below which an allowlisted command may write; absolute.
     pub workspace: PathBuf,
+    /// What commands run with where the call does not say; `bash` when it is none.
+    pub shell: Option<PathBuf>,
 }
 
 impl Policy {
@@ -128,7 +136,8 @@ impl Policy {
     }
 
     /// The rule that names the tool most closely.
-    pub(crate) fn rule_for(&self, tool: &Tool) -> Option<&ToolRule> {
+    #[must_use]
+    pub fn rule_for(&self, tool: &Tool) -> Option<&ToolRule> {
         let named = self
             .rules
             .iter()

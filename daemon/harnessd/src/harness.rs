@@ -250,7 +250,7 @@ impl Harness {
 impl InForce {
     fn of(loaded: Loaded, variables: &VariableMap) -> Self {
         Self {
-            policy: policy::of(&loaded),
+            policy: policy::of(&loaded.config, &loaded.workspace, &loaded.shell),
             environment: ChildEnvironment::new(variables, &loaded.config.environment, None),
             loaded,
         }

@@ -1,12 +1,13 @@
 //! From the configuration to the policy.
 
+use std::path::Path;
+
 use harness_authorize::{ApprovalMode, Mode, Policy, ToolRule};
 
-use crate::config::{Loaded, schema};
+use crate::config::{Config, schema};
 
 /// What the configuration says about calls. Its patterns were checked when it was loaded.
-pub(crate) fn of(loaded: &Loaded) -> Policy {
-    let config = &loaded.config;
+pub(crate) fn of(config: &Config, workspace: &Path, shell: &Path) -> Policy {
     let rules = config.tool.iter().filter_map(|(name, rule)| {
         let mode = match rule.mode? {
             schema::ToolMode::Off => Mode::Off,
@@ -28,6 +29,7 @@ pub(crate) fn of(loaded: &Loaded) -> Policy {
         schema::ApprovalMode::Normal => ApprovalMode::Normal,
         schema::ApprovalMode::Protective => ApprovalMode::Protective,
     };
-    policy.workspace.clone_from(&loaded.workspace);
+    workspace.clone_into(&mut policy.workspace);
+    policy.shell = Some(shell.to_owned());
     policy
 }

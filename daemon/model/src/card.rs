@@ -60,7 +60,8 @@ impl Approval {
             Answer::AllowAlways,
             Answer::RejectAlways,
         ];
-        let sets_variables = self.input.get("env").is_some_and(|env| !env.is_null());
+        let variables = self.input.get("env").and_then(Value::as_object);
+        let sets_variables = variables.is_some_and(|env| !env.is_empty());
         match self.scope {
             Scope::Commands(_) | Scope::Text(_) if !sets_variables => &ALL,
             Scope::Commands(_) | Scope::Text(_) | Scope::Tool => &ONCE,

@@ -1,6 +1,6 @@
 //! The person in front of the caller's own client, asked beside the one at `control.sock`.
 
-use std::{future::pending, sync::Arc, time::Duration};
+use std::{convert::Infallible, future::pending, sync::Arc, time::Duration};
 
 use harness_model::{Approval, Elicit, Elicited, ErrorCode};
 
@@ -47,7 +47,11 @@ impl Approvals {
 
     /// Asks the client of a held call and writes its answer; what becomes of that, the held call learns as any other.
     /// Never resolves: there may be another answer.
-    pub(super) async fn elicit_held(&self, approval: &Approval, elicitation: Option<&Elicitation>) {
+    pub(super) async fn elicit_held(
+        &self,
+        approval: &Approval,
+        elicitation: Option<&Elicitation>,
+    ) -> Infallible {
         if let Some(elicitation) = elicitation.filter(|way| !way.asker.is_deferred())
             && let Elicited::Answer(answer) = elicitation.asker.ask(approval).await
         {

@@ -74,7 +74,7 @@ impl Approvals {
         let state = tokio::select! {
             biased;
             state = self.hold(approval.id, context, patience.hold) => state,
-            () = self.elicit_held(&approval, elicitation) => ApprovalState::Pending,
+            never = self.elicit_held(&approval, elicitation) => match never {},
         };
         match state {
             ApprovalState::Allowed => match self.record.approval_use(approval.id).await {

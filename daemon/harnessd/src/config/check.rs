@@ -1,6 +1,7 @@
 //! What types cannot say: dead references, addresses, tokens, and values that do not fit together.
 
 mod commands;
+mod examples;
 mod fronts;
 mod groups;
 mod paths;
@@ -64,6 +65,7 @@ pub(super) fn check(
     checker.units();
     checker.groups();
     checker.commands();
+    checker.examples(&findings.workspace, &findings.shell);
     (findings, checker.problems)
 }
 
