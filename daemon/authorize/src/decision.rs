@@ -77,7 +77,8 @@ pub struct Evaluation {
     pub matched: Vec<MatchedRule>,
     /// Why a person is asked.
     pub why: Option<Why>,
-    /// What an "always" for this call would cover: as much as is shown, and no more.
+    /// What an "always" for this call would cover: as much as is shown, and no more. Of a script that is not asked
+    /// about, its text.
     pub scope: Scope,
 }
 

@@ -19,7 +19,6 @@ pub fn authorize(
     rated_changes: bool,
 ) -> Evaluation {
     let script = Script::of(tool, call, policy);
-    let scope = script.as_ref().map_or(Scope::Tool, Script::scope);
     let mut found = Found::default();
     if !policy.has_group(&tool.group) {
         found.push(
@@ -62,6 +61,12 @@ pub fn authorize(
         );
         decision = Decision::Allow;
     }
+    // Only a question needs it, and finding it takes as long as the judgement.
+    let scope = match &script {
+        None => Scope::Tool,
+        Some(script) if decision == Decision::Ask => script.scope(),
+        Some(script) => Scope::Text(script.text().to_owned()),
+    };
     Evaluation {
         decision,
         why: found.why.filter(|_| decision == Decision::Ask),

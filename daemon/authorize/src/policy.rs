@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::PathBuf};
 use harness_bashscan::{Pattern, PatternError};
 use harness_model::Tool;
 
-use crate::name::closeness;
+use crate::name::{Names, plain};
 
 /// The tool groups that never can be switched off.
 const ALWAYS: [&str; 1] = ["bash"];
@@ -52,6 +52,7 @@ pub enum ApprovalMode {
 pub struct ToolRule {
     /// A tool's name, `GROUP__TOOL`, or a glob over either.
     pub name: String,
+    plain: String,
     /// What the gate does.
     pub mode: Mode,
     pub(crate) allowlist: Vec<Pattern>,
@@ -72,7 +73,7 @@ pub struct RuleError {
 /// Whether a rule of this name is about the tool, be there closer ones or not.
 #[must_use]
 pub fn names(name: &str, tool: &Tool) -> bool {
-    closeness(name, tool).is_some()
+    Names::of(tool).closeness(&plain(name)).is_some()
 }
 
 impl ToolRule {
@@ -92,6 +93,7 @@ impl ToolRule {
         let allowlist = allowlist.iter().map(parse).collect::<Result<_, _>>()?;
         Ok(Self {
             name: name.to_owned(),
+            plain: plain(name),
             mode,
             allowlist,
         })
@@ -138,10 +140,11 @@ impl Policy {
     /// The rule that names the tool most closely.
     #[must_use]
     pub fn rule_for(&self, tool: &Tool) -> Option<&ToolRule> {
+        let names = Names::of(tool);
         let named = self
             .rules
             .iter()
-            .filter_map(|rule| Some((closeness(&rule.name, tool)?, rule)));
+            .filter_map(|rule| Some((names.closeness(&rule.plain)?, rule)));
         named
             .max_by_key(|(closeness, _)| *closeness)
             .map(|(_, rule)| rule)

@@ -209,7 +209,14 @@ impl Recount<'_> {
                 cases: 0,
             })?,
             _ if at_word => self.plain_word(at_command),
-            _ => self.at += 1,
+            _ => {
+                // Within a word the next letters are as this one.
+                let rest = self.text.get(self.at + 1..).unwrap_or_default();
+                self.at += 1 + rest
+                    .iter()
+                    .take_while(|b| b.is_ascii_alphanumeric())
+                    .count();
+            }
         }
         Some(())
     }

@@ -94,6 +94,14 @@ impl Pattern {
     #[must_use]
     pub fn matches(&self, command: &Command) -> bool {
         let words = &command.words;
+        // Most entries of a list are about another program.
+        if let (Some(pattern), Some(name)) = (self.words.first(), command.name())
+            && let (Some(first), Some(byte)) = (pattern.as_bytes().first(), name.as_bytes().first())
+            && first != byte
+            && !matches!(first, b'*' | b'?')
+        {
+            return false;
+        }
         if words.len() < self.words.len() || (!self.has_rest && words.len() > self.words.len()) {
             return false;
         }

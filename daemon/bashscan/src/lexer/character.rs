@@ -19,11 +19,27 @@ pub(crate) fn is_confusable(c: char) -> bool {
 }
 
 impl Parser<'_, '_> {
+    /// Appends the letters, digits, `_`, `-` and `/` that stand here: they mean nothing but themselves within a word.
+    pub(super) fn plain_run(&mut self, into: &mut Vec<u8>) {
+        let is_plain =
+            |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/');
+        let rest = self.rest();
+        let run = rest.get(..rest.iter().take_while(is_plain).count());
+        let run = run.unwrap_or_default();
+        into.extend_from_slice(run);
+        self.at += run.len();
+    }
+
     /// Appends one unquoted character to a word.
     pub(super) fn plain_character(&mut self, into: &mut Vec<u8>) -> Walk {
         let Some(byte) = self.peek() else {
             return Ok(());
         };
+        if matches!(byte, 0x20..=0x7e) {
+            into.push(byte);
+            self.at += 1;
+            return Ok(());
+        }
         let width = match byte {
             0..=0x7f => 1,
             0x80..=0xdf => 2,

@@ -90,6 +90,9 @@ impl Parser<'_, '_> {
                 b'"' => self.double_quoted(word)?,
                 b'$' => self.dollar(word, Quote::None)?,
                 b'`' => self.backticks(word, Quote::None)?,
+                b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'-' | b'/' => {
+                    self.plain_run(word.text());
+                }
                 _ => {
                     bracket |= byte == b'[';
                     word.pattern |= matches!(byte, b'*' | b'?')
