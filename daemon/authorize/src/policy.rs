@@ -140,11 +140,11 @@ impl Policy {
     /// The rule that names the tool most closely.
     #[must_use]
     pub fn rule_for(&self, tool: &Tool) -> Option<&ToolRule> {
-        let names = Names::of(tool);
+        let of_tool = Names::of(tool);
         let named = self
             .rules
             .iter()
-            .filter_map(|rule| Some((names.closeness(&rule.plain)?, rule)));
+            .filter_map(|rule| Some((of_tool.closeness(&rule.plain)?, rule)));
         named
             .max_by_key(|(closeness, _)| *closeness)
             .map(|(_, rule)| rule)

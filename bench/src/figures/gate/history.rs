@@ -122,7 +122,7 @@ async fn write(record: &Record, session: &SessionId, number: usize) -> Result<()
     };
     let id = call.id.clone();
     record.call_begin(call).await?;
-    let state = if number % 10 == 0 {
+    let state = if number.is_multiple_of(10) {
         CallState::Refused
     } else {
         CallState::Ok
