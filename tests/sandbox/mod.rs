@@ -1,5 +1,7 @@
 //! `[sandbox]`: what a task may not do, tried from inside one, as root and as a user without privileges.
 
+mod allowlisted;
+mod asking;
 mod hidden;
 mod network;
 mod outcome;
@@ -19,6 +21,8 @@ use serde_json::{Value, json};
 
 pub(crate) fn trials() -> Vec<Trial> {
     [
+        allowlisted::trials(),
+        asking::trials(),
         hidden::trials(),
         network::trials(),
         outcome::trials(),

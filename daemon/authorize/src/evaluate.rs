@@ -1,10 +1,10 @@
 //! The one function that decides.
 
-use harness_model::{Call, Scope, Tool};
+use harness_model::{Allowance, Call, SandboxRequest, Scope, Tool};
 
 use crate::{
     ApprovalMode, Decision, Evaluation, Grants, MatchedRule, Mode, Policy, ToolRule, Why,
-    shell::Script,
+    read::Read, sandbox, shell::Script,
 };
 
 /// Whether `call` of `tool` may run under `policy`, given what a person has answered for good.
@@ -39,30 +39,40 @@ pub fn authorize(
     } else {
         by_annotations(policy.approval, tool, rated_changes, &mut found);
     }
-    if let Some(no) = grants.rejection(tool, script.as_ref()) {
-        let remedy = "revoke it with `harnessctl approvals revoke`";
-        found.push(
-            "standing rejection",
-            no.id.to_string(),
-            Decision::Deny,
-            remedy,
-        );
+    let opened = match &script {
+        Some(_) => sandbox::opened(&policy.sandbox, found.allowance.as_ref(), call),
+        None => SandboxRequest::default(),
+    };
+    if !opened.is_empty() {
+        found.ask_first("[sandbox]", &opened);
     }
-    let mut decision = found.strictest();
+    by_answers(grants, tool, script.as_ref(), &opened, found)
+}
+
+/// The answers for good, over what the rules say.
+fn by_answers(
+    grants: &Grants,
+    tool: &Tool,
+    script: Option<&Script<'_>>,
+    opened: &SandboxRequest,
+    mut found: Found,
+) -> Evaluation {
+    let remedy = "revoke it with `harnessctl approvals revoke`";
+    if let Some(no) = grants.rejection(tool, script, opened) {
+        let id = no.id.to_string();
+        found.push("standing rejection", id, Decision::Deny, remedy);
+    }
+    let by_rules = found.strictest();
+    let mut decision = by_rules;
     if decision == Decision::Ask
-        && let Some(yes) = grants.approval(tool, script.as_ref())
+        && let Some(yes) = grants.approval(tool, script, opened)
     {
-        let remedy = "revoke it with `harnessctl approvals revoke`";
-        found.push(
-            "standing approval",
-            yes.id.to_string(),
-            Decision::Allow,
-            remedy,
-        );
+        let id = yes.id.to_string();
+        found.push("standing approval", id, Decision::Allow, remedy);
         decision = Decision::Allow;
     }
     // Only a question needs it, and finding it takes as long as the judgement.
-    let scope = match &script {
+    let scope = match script {
         None => Scope::Tool,
         Some(script) if decision == Decision::Ask => script.scope(),
         Some(script) => Scope::Text(script.text().to_owned()),
@@ -71,7 +81,8 @@ pub fn authorize(
         decision,
         why: found.why.filter(|_| decision == Decision::Ask),
         matched: found.rules,
-        scope,
+        scope: sandbox::within(scope, opened),
+        allowance: found.allowance.filter(|_| by_rules == Decision::Allow),
     }
 }
 
@@ -79,6 +90,8 @@ pub fn authorize(
 struct Found {
     rules: Vec<MatchedRule>,
     why: Option<Why>,
+    /// What an allowlist let through.
+    allowance: Option<Allowance>,
 }
 
 impl Found {
@@ -94,6 +107,34 @@ impl Found {
     fn ask(&mut self, layer: &str, rule: String, why: Why, remedy: &str) {
         self.why.get_or_insert(why);
         self.push(layer, rule, Decision::Ask, remedy);
+    }
+
+    /// Before the others, so that what is opened stands on the card.
+    fn ask_first(&mut self, layer: &str, opened: &SandboxRequest) {
+        let asks = MatchedRule {
+            layer: layer.to_owned(),
+            rule: format!("the call asks to {opened}"),
+            decision: Decision::Ask,
+            remedy: "leave out the input `sandbox`, or change [sandbox]".to_owned(),
+        };
+        self.rules.insert(0, asks);
+        self.why = Some(Why::Sandbox);
+    }
+
+    /// An allowlist lets the script through, within what was read.
+    fn listed(&mut self, layer: &str, rule: &ToolRule, read: Read) {
+        self.push(
+            layer,
+            "allowlist".to_owned(),
+            Decision::Allow,
+            "change the allowlist",
+        );
+        self.allowance = Some(Allowance {
+            rule: layer.to_owned(),
+            programs: read.programs,
+            execute: rule.execute.clone(),
+            moves: read.moves,
+        });
     }
 
     /// Without any rule nothing is allowed.
@@ -119,12 +160,7 @@ fn by_rule(rule: &ToolRule, script: Option<&Script<'_>>, found: &mut Found) {
             "answer with allow_always, or change its mode",
         ),
         Mode::Allowlist => match script.map(|script| script.judge(&rule.allowlist)) {
-            Some(Ok(())) => found.push(
-                &layer,
-                "allowlist".to_owned(),
-                Decision::Allow,
-                "change the allowlist",
-            ),
+            Some(Ok(read)) => found.listed(&layer, rule, read),
             Some(Err(reason)) => {
                 found.ask(
                     &layer,

@@ -26,6 +26,7 @@ fn call(tool: &Tool, input: &Value) -> Call {
         tool: tool.name.clone(),
         input: input.as_object().unwrap().clone(),
         started_at: Timestamp::default(),
+        allowance: None,
     }
 }
 

@@ -8,6 +8,8 @@ mod evaluate;
 mod grant;
 mod name;
 mod policy;
+mod read;
+mod sandbox;
 mod shell;
 
 pub use decision::{Decision, Evaluation, MatchedRule, Why};

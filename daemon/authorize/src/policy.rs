@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, path::PathBuf};
 
 use harness_bashscan::{Pattern, PatternError};
-use harness_model::Tool;
+use harness_model::{SandboxProfile, Tool};
 
 use crate::name::{Names, plain};
 
@@ -55,6 +55,9 @@ pub struct ToolRule {
     plain: String,
     /// What the gate does.
     pub mode: Mode,
+    /// What may be executed beside the programs of a script that the allowlist let through; see
+    /// [`Allowance`](harness_model::Allowance).
+    pub execute: Vec<String>,
     pub(crate) allowlist: Vec<Pattern>,
 }
 
@@ -95,6 +98,7 @@ impl ToolRule {
             name: name.to_owned(),
             plain: plain(name),
             mode,
+            execute: Vec::new(),
             allowlist,
         })
     }
@@ -111,6 +115,8 @@ pub struct Policy {
     pub workspace: PathBuf,
     /// What commands run with where the call does not say; `bash` when it is none.
     pub shell: Option<PathBuf>,
+    /// The sandbox of shell calls, more of which has to be asked for.
+    pub sandbox: SandboxProfile,
 }
 
 impl Policy {

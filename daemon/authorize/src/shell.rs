@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use harness_bashscan::{self as bashscan, Dialect, Pattern, Scan, Verdict};
 use harness_model::{Call, Scope, Tool};
 
-use crate::Policy;
+use crate::{Policy, read::Read};
 
 /// The tools whose input is a script: group, name.
 const SHELLS: [(&str, &str); 2] = [("bash", "run"), ("shell", "shell")];
@@ -54,8 +54,8 @@ impl<'a> Script<'a> {
         self.text
     }
 
-    /// Whether the patterns allow all of it; else what is not allowed, in words.
-    pub(crate) fn judge(&self, patterns: &[Pattern]) -> Result<(), String> {
+    /// What was read, when the patterns allow all of it; else what is not allowed, in words.
+    pub(crate) fn judge(&self, patterns: &[Pattern]) -> Result<Read, String> {
         if self.has_environment {
             return Err("the call sets variables, which can change what a command does".to_owned());
         }
@@ -64,7 +64,7 @@ impl<'a> Script<'a> {
             cwd: &self.cwd,
         };
         match bashscan::judge_scan(self.text, &self.scan, patterns, policy) {
-            Verdict::Allowed { .. } => Ok(()),
+            Verdict::Allowed { matched } => Ok(Read::of(&self.scan, &matched)),
             Verdict::NotListed { command, .. } => {
                 Err(format!("not in the allowlist: {}", excerpt(&command)))
             }

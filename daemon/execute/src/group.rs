@@ -1,7 +1,7 @@
 //! What a tool group is.
 
 use futures_util::future::BoxFuture;
-use harness_model::{Call, CallContext, ErrorCode, Outcome, Refusal, Tool};
+use harness_model::{Call, CallContext, ErrorCode, Outcome, Refusal, SandboxRules, Tool};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -26,6 +26,12 @@ pub trait ToolGroup: Send + Sync + 'static {
     ) -> Result<Map<String, Value>, Refusal> {
         let _ = tool;
         Ok(input)
+    }
+
+    /// The rules that a prepared call would run under; `None` where it starts no process.
+    fn sandbox(&self, call: &Call) -> Option<SandboxRules> {
+        let _ = call;
+        None
     }
 
     /// Carries out one call. Dropping the future takes the call back.

@@ -4,6 +4,7 @@
 //! the unit engine; what it needs from the record comes in through the small traits of [`store`].
 
 pub mod bash;
+mod confine;
 mod containment;
 mod group;
 mod schema;

@@ -46,16 +46,20 @@ impl Harness {
         let entry = self.catalogue().resolve(&request)?;
         let input = entry.validate(request.input)?;
         let input = entry.group.prepare(&entry.tool.name, input)?;
-        let call = Call {
+        let mut call = Call {
             id: opening.record.id.clone(),
             group: entry.tool.group.clone(),
             tool: entry.tool.name.clone(),
             input,
             started_at: opening.record.started_at,
+            allowance: None,
         };
         let evaluation = self.evaluate(&entry.tool, &call);
         let question = match evaluation.decision {
-            Decision::Allow => None,
+            Decision::Allow => {
+                call.allowance = evaluation.allowance;
+                None
+            }
             Decision::Ask => Some(evaluation),
             Decision::Deny => return Err(denied(&evaluation, &call)),
         };

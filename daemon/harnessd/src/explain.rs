@@ -23,14 +23,17 @@ impl Harness {
         // What the tool would refuse by itself is explained as it came.
         let prepared = entry.group.prepare(&entry.tool.name, input.clone());
         let input = prepared.unwrap_or(input);
-        let call = Call {
+        let mut call = Call {
             id: CallId::generate(),
             group: entry.tool.group.clone(),
             tool: entry.tool.name.clone(),
             input,
             started_at: Timestamp::default(),
+            allowance: None,
         };
         let evaluation = self.evaluate(&entry.tool, &call);
+        call.allowance = evaluation.allowance;
+        let sandbox = entry.group.sandbox(&call);
         let rules = evaluation.matched.into_iter().map(|rule| ExplainedRule {
             layer: rule.layer,
             rule: rule.rule,
@@ -42,6 +45,7 @@ impl Harness {
             why: evaluation.why.map(|why| Why::as_str(why).to_owned()),
             rules: rules.collect(),
             scope: evaluation.scope,
+            sandbox: sandbox.filter(|rules| !rules.is_default()),
         })
     }
 }

@@ -249,9 +249,10 @@ impl Harness {
 
 impl InForce {
     fn of(loaded: Loaded, variables: &VariableMap) -> Self {
+        let environment = ChildEnvironment::new(variables, &loaded.config.environment, None);
         Self {
-            policy: policy::of(&loaded.config, &loaded.workspace, &loaded.shell),
-            environment: ChildEnvironment::new(variables, &loaded.config.environment, None),
+            policy: policy::of(&loaded.config, &policy::Ground::of(&loaded, &environment)),
+            environment,
             loaded,
         }
     }

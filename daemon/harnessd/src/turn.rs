@@ -108,7 +108,7 @@ async fn begin(harness: &Harness) -> Option<UnitHandle> {
             max_bytes: in_force.loaded.config.bash.output_max.0,
         },
         stdin: serde_json::to_string(&TurnInput { wakes }).ok(),
-        sandbox: in_force.loaded.sandbox.clone(),
+        sandbox: in_force.loaded.sandbox.rules.clone(),
     };
     match harness.engine().start(id, spec).await {
         Ok(handle) => Some(handle),

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{CallId, Front, Timestamp, unit::words};
+use crate::{CallId, Front, SandboxRequest, SandboxRules, Timestamp, unit::words};
 
 /// An approval's place in the record, counted from 1 and never used again.
 #[derive(
@@ -75,6 +75,13 @@ pub enum Scope {
     Commands(Vec<String>),
     /// This text alone: it could not be read as a list of commands.
     Text(String),
+    /// What the scope says, for calls that open this much of the sandbox.
+    Sandbox {
+        /// What is opened.
+        opened: SandboxRequest,
+        /// Of which calls.
+        scope: Box<Scope>,
+    },
 }
 
 /// A question, as the card shows it: exactly what will run, and which rule asks.
@@ -96,7 +103,7 @@ pub struct Approval {
     pub cwd: String,
     /// The rule that asks.
     pub rule: String,
-    /// Why: `destructive`, `open_world`, `mutating`, `policy` or `rated_changes`.
+    /// Why: `destructive`, `open_world`, `mutating`, `policy`, `sandbox` or `rated_changes`.
     pub why: String,
     /// What an answer for good would cover.
     pub scope: Scope,
@@ -149,6 +156,9 @@ pub struct Explanation {
     pub rules: Vec<ExplainedRule>,
     /// What an answer for good would cover.
     pub scope: Scope,
+    /// The rules that it would run under, where they take something away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxRules>,
 }
 
 /// One rule of an explanation.

@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{CallId, Delivery, Elicit, ErrorCode, Refusal, SessionId, Timestamp, unit::words};
+use crate::{
+    Allowance, CallId, Delivery, Elicit, ErrorCode, Refusal, SessionId, Timestamp, unit::words,
+};
 
 words! {
     /// The way a call came in.
@@ -110,6 +112,8 @@ pub struct Call {
     pub input: Map<String, Value>,
     /// When it came in.
     pub started_at: Timestamp,
+    /// Set when an allowlist let it through, so that it runs within what was read.
+    pub allowance: Option<Allowance>,
 }
 
 /// One piece of a tool's result (MCP `ContentBlock`).

@@ -22,6 +22,9 @@ impl fmt::Display for Scope {
                 )
             }
             Self::Text(_) => formatter.write_str("this text alone"),
+            Self::Sandbox { opened, scope } => {
+                write!(formatter, "{scope}, when it asks to {opened}")
+            }
         }
     }
 }
@@ -62,9 +65,14 @@ impl Approval {
         ];
         let variables = self.input.get("env").and_then(Value::as_object);
         let sets_variables = variables.is_some_and(|env| !env.is_empty());
-        match self.scope {
-            Scope::Commands(_) | Scope::Text(_) if !sets_variables => &ALL,
-            Scope::Commands(_) | Scope::Text(_) | Scope::Tool => &ONCE,
+        let mut scope = &self.scope;
+        while let Scope::Sandbox { scope: inner, .. } = scope {
+            scope = inner;
+        }
+        if *scope == Scope::Tool || sets_variables {
+            &ONCE
+        } else {
+            &ALL
         }
     }
 }

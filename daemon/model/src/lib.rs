@@ -4,6 +4,7 @@
 //! events and error codes. The crate does no I/O, has no clock and no async runtime; it only says
 //! what things are, how they are written as JSON or TOML, and which values are valid.
 
+mod allowance;
 mod approval;
 mod bytes;
 mod call;
@@ -28,6 +29,7 @@ mod tool;
 mod unit;
 mod wake;
 
+pub use allowance::Allowance;
 pub use approval::{
     Answer, Approval, ApprovalId, ApprovalState, ExplainedRule, Explanation, Question, Scope,
     Standing,
@@ -46,7 +48,7 @@ pub use id::{CallId, IdError, InvocationId, SessionId, UnitId, WakeId};
 pub use journal::{NewUnit, REDACTED, StoredUnit, Transition};
 pub use query::{CallQuery, Invocation, Page, TaskQuery, UnitQuery};
 pub use run::RunInput;
-pub use sandbox::SandboxRules;
+pub use sandbox::{Filesystem, SandboxProfile, SandboxRequest, SandboxRules};
 pub use settings::{SettingsError, UnitPolicy, UnitSettings};
 pub use signal::{ParseSignalError, Signal};
 pub use status::{Enforcement, HarnessStatus, KeeperStatus, TaskCounts};

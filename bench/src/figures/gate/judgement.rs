@@ -150,6 +150,7 @@ fn call(cmd: &str) -> (Tool, Call) {
         tool: tool.name.clone(),
         input: Map::from_iter([("cmd".to_owned(), json!(cmd))]),
         started_at: Timestamp::default(),
+        allowance: None,
     };
     (tool, call)
 }

@@ -3,7 +3,8 @@
 use std::{path::Path, sync::PoisonError, time::Instant};
 
 use harness_model::{
-    Call, CallContext, ErrorCode, ExitStatus, Outcome, Refusal, UnitId, UnitKind, UnitState,
+    Allowance, Call, CallContext, ErrorCode, ExitStatus, Outcome, Refusal, UnitId, UnitKind,
+    UnitState,
 };
 use harness_supervise::{Engine, OutputFiles, UnitHandle, UnitSpec};
 use serde_json::json;
@@ -47,7 +48,7 @@ impl Shell {
     pub(super) async fn run(&self, call: &Call, context: &CallContext) -> Outcome {
         let settings = self.settings();
         let input: Prepared = group::input(call)?;
-        let (unit, spec) = specify(&settings, &input)?;
+        let (unit, spec) = specify(&settings, &input, call.allowance.as_ref())?;
         let begun = Instant::now();
         let guard = Stop {
             engine: self.engine.clone(),
@@ -119,7 +120,12 @@ impl Shell {
     }
 }
 
-fn specify(settings: &ShellSettings, input: &Prepared) -> Result<(UnitId, UnitSpec), Refusal> {
+fn specify(
+    settings: &ShellSettings,
+    input: &Prepared,
+    allowance: Option<&Allowance>,
+) -> Result<(UnitId, UnitSpec), Refusal> {
+    let cwd = directory::enter(&settings.workspace, &input.cwd)?;
     let unit = UnitId::generate();
     let file = |end: &str| settings.output_directory.join(format!("{unit}.{end}"));
     let output = OutputFiles {
@@ -133,10 +139,10 @@ fn specify(settings: &ShellSettings, input: &Prepared) -> Result<(UnitId, UnitSp
         command: input.cmd.clone(),
         argv: script::argv(&input.shell, &input.cmd),
         environment: settings.variables(),
-        cwd: directory::enter(&settings.workspace, &input.cwd)?,
+        sandbox: settings.confine(input, &cwd, allowance),
+        cwd,
         settings: settings.unit(input.timeout_ms),
         output,
-        sandbox: settings.sandbox.clone(),
         stdin: None,
     };
     Ok((unit, spec))

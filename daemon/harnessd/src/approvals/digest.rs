@@ -66,6 +66,7 @@ mod tests {
             tool: tool.to_owned(),
             input: input.as_object().unwrap().clone(),
             started_at: Timestamp::default(),
+            allowance: None,
         };
         digest(&call, cwd)
     }

@@ -2,6 +2,7 @@
 
 mod commands;
 mod examples;
+mod execute;
 mod fronts;
 mod groups;
 mod paths;
@@ -11,7 +12,7 @@ mod values;
 
 use std::path::PathBuf;
 
-use harness_model::SandboxRules;
+use harness_model::SandboxProfile;
 
 pub use fronts::Tokens;
 pub use groups::{BUILT_IN_GROUPS, BuiltInGroup};
@@ -25,13 +26,14 @@ use super::{
     places::Mode,
     schema::Config,
 };
+use crate::policy::Ground;
 
 /// What the checks found out on the way.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub(super) workspace: PathBuf,
     pub(super) shell: PathBuf,
-    pub(super) sandbox: SandboxRules,
+    pub(super) sandbox: SandboxProfile,
     pub(super) tokens: Tokens,
     pub(super) admins: Vec<u32>,
 }
@@ -62,10 +64,16 @@ pub(super) fn check(
         admins: checker.admins(),
     };
     checker.values();
+    checker.execute(&environment);
     checker.units();
     checker.groups();
     checker.commands();
-    checker.examples(&findings.workspace, &findings.shell);
+    checker.examples(&Ground {
+        workspace: &findings.workspace,
+        shell: &findings.shell,
+        sandbox: &findings.sandbox,
+        environment: &environment,
+    });
     (findings, checker.problems)
 }
 

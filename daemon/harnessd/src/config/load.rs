@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use harness_model::SandboxRules;
+use harness_model::SandboxProfile;
 
 use super::{
     check::{Tokens, check},
@@ -30,7 +30,7 @@ pub struct Loaded {
     /// The shell of tasks as an absolute path.
     pub shell: PathBuf,
     /// `[sandbox]` with its paths in full.
-    pub sandbox: SandboxRules,
+    pub sandbox: SandboxProfile,
     /// The tokens of the TCP fronts.
     pub tokens: Tokens,
     /// The uids of `[control] admins`.

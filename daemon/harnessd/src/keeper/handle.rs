@@ -295,10 +295,16 @@ impl Shared {
                 .any(|other| other == name)
         };
         let rules = spawn.sandbox.as_ref().filter(|rules| !rules.is_default());
-        let Some(rules) = rules.filter(|_| !knows(protocol::FEATURE_SANDBOX)) else {
+        let Some(rules) = rules else {
             return Ok(None);
         };
-        let text = "[sandbox] is not enforced: the keeper is older than the daemon; restart it when no task runs";
+        let text = if !knows(protocol::FEATURE_SANDBOX) {
+            "[sandbox] is not enforced: the keeper is older than the daemon; restart it when no task runs"
+        } else if rules.executable.is_some() && !knows(protocol::FEATURE_EXECUTE) {
+            "execute is not enforced: the keeper is older than the daemon; restart it when no task runs"
+        } else {
+            return Ok(None);
+        };
         if rules.required {
             let missing = vec![text.to_owned()];
             return Err(SpawnError::Sandbox { missing });

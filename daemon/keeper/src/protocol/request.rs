@@ -109,7 +109,8 @@ pub struct Spawn {
     pub on_exit: StopSequence,
     /// The Landlock domain it lives in, in which nothing can signal, trace or read the memory of anything
     /// outside, and its rules; none: it is not confined. A keeper that does not name the feature
-    /// `sandbox` in its welcome knows the domain, and no rules.
+    /// `sandbox` in its welcome knows the domain, and no rules; one that does not name `execute` does not know
+    /// what may be executed.
     #[serde(default)]
     pub sandbox: Option<SandboxRules>,
 }

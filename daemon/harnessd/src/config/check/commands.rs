@@ -61,7 +61,7 @@ impl Checker<'_> {
     }
 
     /// The program's absolute path; an error when there is none.
-    fn program(&mut self, path: &[Step], word: &str) -> Option<PathBuf> {
+    pub(super) fn program(&mut self, path: &[Step], word: &str) -> Option<PathBuf> {
         if word.contains('/') {
             return self.program_by_path(path, word);
         }

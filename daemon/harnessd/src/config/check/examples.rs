@@ -1,8 +1,6 @@
 //! The examples of rules, tried on the whole policy: a rule that does not do what its writer means is found before it
 //! is in force.
 
-use std::path::Path;
-
 use harness_authorize::{Decision, Evaluation, Grants, Policy, ToolRule, authorize};
 use harness_model::{Annotations, Call, CallId, Timestamp, Tool};
 use serde_json::{Map, Value, json};
@@ -13,7 +11,7 @@ use crate::{
         path::{Step, steps},
         schema::{Example, ToolRule as Rule},
     },
-    policy,
+    policy::{self, Ground},
 };
 
 /// The tools that run commands: group, name.
@@ -21,14 +19,14 @@ const SHELLS: [(&str, &str); 2] = [("bash", "run"), ("shell", "shell")];
 
 impl Checker<'_> {
     /// Tries every example. `match` holds when the call is allowed without a question, `not_match` when it is not.
-    pub(super) fn examples(&mut self, workspace: &Path, shell: &Path) {
+    pub(super) fn examples(&mut self, ground: &Ground<'_>) {
         let config = self.config;
         self.patterns();
         if self.problems.has_errors() {
             // They would be tried on another policy than the one that is meant.
             return;
         }
-        let policy = policy::of(config, workspace, shell);
+        let policy = policy::of(config, ground);
         for (name, rule) in &config.tool {
             let lists = [
                 ("match", &rule.matches, true),
@@ -159,6 +157,7 @@ impl Trial<'_> {
             tool: tool.name.clone(),
             input: input.clone(),
             started_at: Timestamp::default(),
+            allowance: None,
         };
         let evaluation = authorize(self.policy, tool, &call, &Grants::default(), false);
         if (evaluation.decision == Decision::Allow) == self.allowed {

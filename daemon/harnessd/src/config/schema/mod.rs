@@ -25,7 +25,7 @@ pub use limits::Limits;
 pub use mcp::{Load, McpServer};
 pub use plugin::Plugin;
 pub use root::{Config, SpawnerKind};
-pub use sandbox::{Filesystem, Sandbox};
+pub use sandbox::Sandbox;
 pub use schedule::ScriptSchedule;
 pub use tool::{ToolMode, ToolRule};
 pub use turn::Turn;

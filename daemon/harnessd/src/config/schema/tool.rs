@@ -29,6 +29,9 @@ pub struct ToolRule {
     /// Commands that run without asking in mode `allowlist`: word by word, with globs within a
     /// word, and a lone `*` for all further words.
     pub allowlist: Vec<String>,
+    /// What the commands that the allowlist let through may execute beside their own programs: programs by
+    /// name, absolute paths of programs or directories, or paths below `~`; `*` is anything.
+    pub execute: Vec<String>,
     /// Calls that this entry, in the whole of the policy, allows without a question: a command each, or the tool's input
     /// as a table. The configuration is refused when one of them is not.
     #[serde(rename = "match", skip_serializing_if = "Vec::is_empty")]

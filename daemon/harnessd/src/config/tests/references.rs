@@ -143,3 +143,29 @@ fn offline_what_is_not_here_is_not_missed_but_what_is_here_is_checked() {
     );
     assert!(desk.complaint(&text).ends_with("did you mean `guard`?"));
 }
+
+#[test]
+fn what_may_be_executed_beneath_an_allowlist_has_to_be_there() {
+    let desk = Desk::new();
+    let text = |entries: &str| {
+        format!("[tool.run]\nmode = \"allowlist\"\nallowlist = [\"ls\"]\nexecute = [{entries}]\n")
+    };
+    let bin = desk.path("bin").display().to_string();
+    let all = format!("\"*\", \"guard\", \"~/bin/guard\", \"~\", \"{bin}\"");
+    assert!(desk.load(&text(&all)).unwrap().warnings.is_empty());
+    for (entry, expected) in [
+        ("gaurd", "did you mean `guard`?"),
+        ("", "no name"),
+        (
+            "bin/guard",
+            "expected the name of a program, an absolute path",
+        ),
+        ("~x", "expected the name of a program, an absolute path"),
+        ("/nowhere", "no program or directory /nowhere"),
+        ("~/a.toml", "no program or directory"),
+    ] {
+        let complaint = desk.complaint(&text(&format!("\"{entry}\"")));
+        assert!(complaint.contains(expected), "{entry}: {complaint}");
+        assert!(complaint.contains("a.toml:4:"), "{complaint}");
+    }
+}
