@@ -12,7 +12,7 @@ bin := $(DESTDIR)$(PREFIX)/bin
 lib := $(DESTDIR)$(PREFIX)/lib
 share := $(DESTDIR)$(PREFIX)/share
 
-.PHONY: build run demo install test test-tools bench lint
+.PHONY: build run demo install test test-tools test-nix bench lint
 
 build:
 	$(CARGO) build --release --workspace --exclude harness-bench --bins
@@ -46,6 +46,13 @@ test: test-tools
 
 test-tools:
 	@tests/tools/install.sh
+
+# The Nix files alone. NIXPKGS_LIB is a copy of nixpkgs, or of its lib/; without it nothing is evaluated. With UPDATE=1 what
+# is generated from the configuration (docs/config.schema.json, docs/nix-options.md) is written instead of compared.
+test-nix:
+	@nix/tests/install.sh "$(or $(HARNESS_TEST_TOOLS),$(TOOLS))"
+	@$(CARGO) build --quiet --bin harnessd --bin harness-keeper --bin harnessctl
+	@$(CARGO) test --quiet --package harness-tests --test process -- nix::
 
 # Each figure as a ratio to a limit or a peer that is measured in the same run. ARGS="--quick --only run" for less.
 bench: build

@@ -15,6 +15,7 @@ mod gate;
 mod http;
 mod install;
 mod mcp;
+mod nix;
 mod sandbox;
 mod shell;
 mod systemd;
@@ -34,6 +35,7 @@ fn main() {
         http::trials(),
         install::trials(),
         mcp::trials(),
+        nix::trials(),
         sandbox::trials(),
         systemd::trials(),
         shell::trials(),

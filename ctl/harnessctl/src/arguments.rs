@@ -46,6 +46,16 @@ pub(crate) struct Place {
         value_name = "DIR"
     )]
     pub(crate) runtime_dir: Option<PathBuf>,
+    /// The container the harness is in, as machinectl names it; for root
+    #[arg(
+        short = 'M',
+        long,
+        global = true,
+        help_heading = "Global options",
+        value_name = "NAME",
+        conflicts_with = "runtime_dir"
+    )]
+    pub(crate) machine: Option<String>,
 }
 
 impl Place {
@@ -53,6 +63,7 @@ impl Place {
         Selector {
             agent: self.agent.clone(),
             runtime_dir: self.runtime_dir.clone(),
+            machine: self.machine.clone(),
         }
     }
 }

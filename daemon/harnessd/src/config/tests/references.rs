@@ -137,6 +137,10 @@ fn offline_what_is_not_here_is_not_missed_but_what_is_here_is_checked() {
     let text = "workspace = \"/srv/no-such-place/coder\"\n[turn]\ncommand = [\"/no-such-place/bin/x\"]\n[mcp_http]\nlisten = \"127.0.0.1:1\"\ntoken_file = \"secret\"\n";
     let loaded = desk.load(text).unwrap();
     assert_eq!(loaded.workspace, PathBuf::from("/srv/no-such-place/coder"));
+    // A build without a sandbox sees the directory above it.
+    let workspace = desk.path("not-made-yet");
+    let text = format!("workspace = \"{}\"", workspace.display());
+    assert_eq!(desk.load(&text).unwrap().workspace, workspace);
     let text = format!(
         "[turn]\ncommand = [\"{}\"]",
         desk.path("bin/gaurd").display()
