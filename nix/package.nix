@@ -31,6 +31,7 @@ rustPlatform.buildRustPackage {
         ../ctl
         ../daemon
         ../docs
+        ../examples
         ../plugins
         ../systemd
         ../tests
@@ -42,7 +43,10 @@ rustPlatform.buildRustPackage {
   cargoBuildFlags = [
     "--workspace"
     "--exclude=harness-bench"
+    "--exclude=harness-tests"
+    "--exclude=word-count"
     "--bins"
+    "--lib"
   ];
   # The tests want a systemd, cgroups and namespaces of their own: CI and the VM tests run them.
   doCheck = false;

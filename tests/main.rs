@@ -12,10 +12,13 @@ mod crash;
 mod ctl;
 mod examples;
 mod gate;
+mod hooks;
 mod http;
 mod install;
 mod mcp;
+mod nested;
 mod nix;
+mod plugins;
 mod sandbox;
 mod shell;
 mod systemd;
@@ -32,10 +35,13 @@ fn main() {
         ctl::trials(),
         examples::trials(),
         gate::trials(),
+        hooks::trials(),
         http::trials(),
         install::trials(),
         mcp::trials(),
+        nested::trials(),
         nix::trials(),
+        plugins::trials(),
         sandbox::trials(),
         systemd::trials(),
         shell::trials(),

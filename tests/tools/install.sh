@@ -7,7 +7,7 @@ tools=${HARNESS_TEST_TOOLS:-$(cd "$here/../.." && pwd)/target/tools}
 mkdir -p "$tools"
 
 missing=
-for pair in gcc:gcc python3:python3 python3-venv:- npm:npm node:nodejs dbus-daemon:dbus-daemon systemctl:systemd setpriv:util-linux pgrep:procps mmdebstrap:mmdebstrap; do
+for pair in gcc:gcc python3:python3 python3-venv:- npm:npm node:nodejs jq:jq dbus-daemon:dbus-daemon systemctl:systemd setpriv:util-linux pgrep:procps mmdebstrap:mmdebstrap nix:nix-bin; do
   program=${pair%%:*}
   package=${pair#*:}
   case $program in

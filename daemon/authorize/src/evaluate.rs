@@ -3,20 +3,20 @@
 use harness_model::{Allowance, Call, SandboxRequest, Scope, Tool};
 
 use crate::{
-    ApprovalMode, Decision, Evaluation, Grants, MatchedRule, Mode, Policy, ToolRule, Why,
+    ApprovalMode, Decision, Evaluation, Grants, MatchedRule, Mode, Policy, Rating, ToolRule, Why,
     read::Read, sandbox, shell::Script,
 };
 
 /// Whether `call` of `tool` may run under `policy`, given what a person has answered for good.
 ///
-/// `rated_changes` is the rater's word on a tool that says nothing of itself; it only ever adds a question.
+/// `rating` is what is known of a tool that says nothing of itself; it only ever adds a question.
 #[must_use]
 pub fn authorize(
     policy: &Policy,
     tool: &Tool,
     call: &Call,
     grants: &Grants,
-    rated_changes: bool,
+    rating: Option<&Rating>,
 ) -> Evaluation {
     let script = Script::of(tool, call, policy);
     let mut found = Found::default();
@@ -37,7 +37,10 @@ pub fn authorize(
             "set [tool.run] mode",
         );
     } else {
-        by_annotations(policy.approval, tool, rated_changes, &mut found);
+        by_annotations(policy.approval, tool, &mut found);
+        if let Some(rating) = rating.filter(|_| policy.heeds_rating(tool)) {
+            found.rated(rating);
+        }
     }
     let opened = match &script {
         Some(_) => sandbox::opened(&policy.sandbox, found.allowance.as_ref(), call),
@@ -107,6 +110,13 @@ impl Found {
     fn ask(&mut self, layer: &str, rule: String, why: Why, remedy: &str) {
         self.why.get_or_insert(why);
         self.push(layer, rule, Decision::Ask, remedy);
+    }
+
+    fn rated(&mut self, rating: &Rating) {
+        if rating.changes {
+            self.why.get_or_insert(Why::RatedChanges);
+        }
+        self.rules.push(rating.rule());
     }
 
     /// Before the others, so that what is opened stands on the card.
@@ -182,16 +192,15 @@ fn by_rule(rule: &ToolRule, script: Option<&Script<'_>>, found: &mut Found) {
     }
 }
 
-fn by_annotations(mode: ApprovalMode, tool: &Tool, rated_changes: bool, found: &mut Found) {
+fn by_annotations(mode: ApprovalMode, tool: &Tool, found: &mut Found) {
     let says = &tool.annotations;
     let reads = says.read_only_hint == Some(true);
     let why = match mode {
-        ApprovalMode::Off => None,
         ApprovalMode::Protective => (!reads).then_some(Why::Mutating),
         ApprovalMode::Normal if reads => None,
         ApprovalMode::Normal if says.destructive_hint == Some(true) => Some(Why::Destructive),
         ApprovalMode::Normal if says.open_world_hint == Some(true) => Some(Why::OpenWorld),
-        ApprovalMode::Normal => rated_changes.then_some(Why::RatedChanges),
+        ApprovalMode::Off | ApprovalMode::Normal => None,
     };
     let rule = match mode {
         ApprovalMode::Off => "mode = \"off\"",

@@ -49,7 +49,7 @@ fn run(policy: &Policy, cmd: &str, sandbox: &Value, grants: &Grants) -> Evaluati
         started_at: Timestamp::default(),
         allowance: None,
     };
-    authorize(policy, &tool, &call, grants, false)
+    authorize(policy, &tool, &call, grants, None)
 }
 
 fn decision(policy: &Policy, cmd: &str, sandbox: &Value, grants: &Grants) -> Decision {

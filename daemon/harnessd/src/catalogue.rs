@@ -114,6 +114,12 @@ impl Catalogue {
         }
     }
 
+    /// The tools of a group; none where there is no such group.
+    pub(crate) fn tools(&self, group: &str) -> Vec<Arc<Tool>> {
+        let entries = self.groups.get(group).into_iter().flatten();
+        entries.map(|entry| entry.tool.clone()).collect()
+    }
+
     /// The groups that are switched on, `bash` first.
     pub(crate) fn groups(&self, policy: &Policy) -> Vec<String> {
         let mut groups: Vec<String> = self
@@ -157,6 +163,12 @@ impl Entry {
             group: group.clone(),
             validator,
         }))
+    }
+
+    /// The input as it will be carried out, when it fits the tool.
+    pub(crate) fn fit(&self, input: Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
+        let input = self.validate(input)?;
+        self.group.prepare(&self.tool.name, input)
     }
 
     /// The input, when it fits the tool's schema; else a refusal with every fault and the signature.

@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 use crate::harness::Harness;
 
 impl Harness {
-    /// The evaluation of a call that is not made.
-    pub(crate) fn explain(
+    /// The evaluation of a call that is not made. Its hooks are named and not run; the rater is asked as a call would
+    /// have it asked.
+    pub(crate) async fn explain(
         &self,
         tool: String,
         input: Map<String, Value>,
@@ -31,6 +32,7 @@ impl Harness {
             started_at: Timestamp::default(),
             allowance: None,
         };
+        self.rate(&entry.tool).await;
         let evaluation = self.evaluate(&entry.tool, &call);
         call.allowance = evaluation.allowance;
         let sandbox = entry.group.sandbox(&call);
@@ -45,6 +47,7 @@ impl Harness {
             why: evaluation.why.map(|why| Why::as_str(why).to_owned()),
             rules: rules.collect(),
             scope: evaluation.scope,
+            hooks: self.explain_hooks(&entry.tool),
             sandbox: sandbox.filter(|rules| !rules.is_default()),
         })
     }

@@ -15,7 +15,7 @@ use harness_execute::{
     wakes::Wakes,
 };
 use harness_mcp::Notice;
-use harness_model::Timestamp;
+use harness_model::{Front, Timestamp};
 use harness_publish::Bus;
 use harness_record::Record;
 use harness_supervise::{Engine, Spawner};
@@ -26,12 +26,15 @@ use crate::{
     catalogue::Catalogue,
     config::{ChildEnvironment, Loaded, Places, VariableMap},
     daemon::Fatal,
+    hooks::Hooks,
     journal::RecordJournal,
     keeper::KeeperHandle,
     limits::Repetition,
     live::BusOutput,
     policy,
+    rating::{Rater, Ratings},
     redact::Redactor,
+    runs::{RunAccess, Runs},
     sessions::Sessions,
     store::RecordStore,
     wakes::WakeRoom,
@@ -51,6 +54,8 @@ pub(crate) struct InForce {
     pub(crate) loaded: Loaded,
     pub(crate) policy: Policy,
     pub(crate) environment: ChildEnvironment,
+    pub(crate) hooks: Hooks,
+    pub(crate) rater: Rater,
 }
 
 /// One agent's harness.
@@ -65,7 +70,9 @@ pub struct Harness {
     bus: Bus,
     wakes: Arc<WakeRoom>,
     engine: Engine,
+    spawner: Arc<dyn Spawner>,
     approvals: Arc<Approvals>,
+    ratings: Ratings,
     catalogue: Arc<Catalogue>,
     bash: Arc<Bash>,
     shell: Arc<Shell>,
@@ -73,6 +80,7 @@ pub struct Harness {
     sessions: Sessions,
     repetition: Repetition,
     redactor: Redactor,
+    runs: Runs,
     notices: broadcast::Sender<Notice>,
     reconfigured: tokio::sync::watch::Sender<()>,
 }
@@ -98,16 +106,19 @@ impl Harness {
             redactor: redactor.clone(),
         };
         let spawner: Arc<dyn Spawner> = Arc::new(keeper.clone());
-        let engine = Engine::new(spawner, Arc::new(journal));
-        let in_force = InForce::of(loaded, &variables);
+        let access = Arc::new(RunAccess::open(&places)?);
+        let engine =
+            Engine::new(spawner.clone(), Arc::new(journal)).with_environment(access.clone());
+        let in_force = InForce::of(loaded, &variables, access.directory());
         let store: Arc<dyn UnitStore> = Arc::new(RecordStore(record.clone()));
         let bash = Arc::new(Bash::new(
             engine.clone(),
-            store,
+            store.clone(),
             bash_settings(&places, &in_force),
         ));
         let shell = Arc::new(Shell::new(
             engine.clone(),
+            store,
             Arc::new(BusOutput(bus.clone())),
             shell_settings(&places, &in_force),
         ));
@@ -115,16 +126,19 @@ impl Harness {
         let approvals = Approvals::open(record.clone(), bus.clone(), redactor.clone()).await?;
         let groups: Vec<Arc<dyn ToolGroup>> = vec![bash.clone(), shell.clone(), wake_tools.clone()];
         Ok(Arc::new(Self {
+            runs: Runs::new(access, engine.clone(), record.clone()),
             places,
             started_at: SystemTime::now().into(),
             keeper,
             variables,
             in_force: RwLock::new(Arc::new(in_force)),
             reload_error: RwLock::new(None),
+            ratings: Ratings::open(record.clone()).await?,
             record,
             bus,
             wakes,
             engine,
+            spawner,
             approvals,
             catalogue: Arc::new(Catalogue::of(groups)?),
             bash,
@@ -140,8 +154,9 @@ impl Harness {
 
     /// Puts a configuration in force for what starts from now on.
     pub(crate) fn configure(&self, loaded: Loaded) {
-        let in_force = Arc::new(InForce::of(loaded, &self.variables));
+        let in_force = Arc::new(InForce::of(loaded, &self.variables, self.runs.directory()));
         self.redactor.configure(&in_force.loaded, &self.variables);
+        self.ratings.forget_failures();
         self.bash.configure(bash_settings(&self.places, &in_force));
         self.shell
             .configure(shell_settings(&self.places, &in_force));
@@ -192,6 +207,15 @@ impl Harness {
         &self.engine
     }
 
+    /// Who owns processes; for what is no unit of the engine's.
+    pub(crate) fn spawner(&self) -> &Arc<dyn Spawner> {
+        &self.spawner
+    }
+
+    pub(crate) fn ratings(&self) -> &Ratings {
+        &self.ratings
+    }
+
     pub(crate) fn catalogue(&self) -> &Arc<Catalogue> {
         &self.catalogue
     }
@@ -201,14 +225,21 @@ impl Harness {
     }
 
     /// How long a question stands, and a call is held for it.
-    pub(crate) fn patience(&self) -> Patience {
+    ///
+    /// A call of a script is not held: a question stops the script.
+    pub(crate) fn patience(&self, front: Front) -> Patience {
         let in_force = self.in_force();
         let approval = &in_force.loaded.config.approval;
         // Without an end a question would stand for a year.
         let longest = Duration::from_hours(24 * 365);
         Patience {
             timeout: approval.timeout_sec.finite().unwrap_or(longest),
-            hold: approval.hold_sec.finite().unwrap_or(longest),
+            hold: match front {
+                Front::Tools => Duration::ZERO,
+                Front::Mcp | Front::McpHttp | Front::Http | Front::Dbus => {
+                    approval.hold_sec.finite().unwrap_or(longest)
+                }
+            },
         }
     }
 
@@ -226,6 +257,10 @@ impl Harness {
 
     pub(crate) fn repetition(&self) -> &Repetition {
         &self.repetition
+    }
+
+    pub(crate) fn runs(&self) -> &Runs {
+        &self.runs
     }
 
     pub(crate) fn redactor(&self) -> &Redactor {
@@ -248,10 +283,17 @@ impl Harness {
 }
 
 impl InForce {
-    fn of(loaded: Loaded, variables: &VariableMap) -> Self {
-        let environment = ChildEnvironment::new(variables, &loaded.config.environment, None);
+    /// `commands`: the directory with the command `tools`.
+    fn of(loaded: Loaded, variables: &VariableMap, commands: Option<&str>) -> Self {
+        let environment = ChildEnvironment::new(variables, &loaded.config.environment, None)
+            .first_in_path(commands);
         Self {
-            policy: policy::of(&loaded.config, &policy::Ground::of(&loaded, &environment)),
+            policy: policy::of(
+                &loaded.config,
+                &policy::Ground::of(&loaded, &environment, commands),
+            ),
+            hooks: Hooks::of(&loaded, &environment),
+            rater: Rater::of(&loaded, &environment),
             environment,
             loaded,
         }

@@ -13,15 +13,23 @@ pub(crate) struct Ground<'a> {
     pub(crate) shell: &'a Path,
     pub(crate) sandbox: &'a SandboxProfile,
     pub(crate) environment: &'a ChildEnvironment,
+    /// The directory with the command `tools`, which every script may execute, since each of its calls is judged by
+    /// itself.
+    pub(crate) commands: Option<&'a str>,
 }
 
 impl<'a> Ground<'a> {
-    pub(crate) fn of(loaded: &'a Loaded, environment: &'a ChildEnvironment) -> Self {
+    pub(crate) fn of(
+        loaded: &'a Loaded,
+        environment: &'a ChildEnvironment,
+        commands: Option<&'a str>,
+    ) -> Self {
         Self {
             workspace: &loaded.workspace,
             shell: &loaded.shell,
             sandbox: &loaded.sandbox,
             environment,
+            commands,
         }
     }
 }
@@ -46,6 +54,11 @@ pub(crate) fn of(config: &Config, ground: &Ground<'_>) -> Policy {
             .execute
             .iter()
             .map(|entry| entry_in_full(entry, home))
+            .chain(
+                ground
+                    .commands
+                    .map(|directory| format!("{directory}/tools")),
+            )
             .collect();
         Some(parsed)
     });

@@ -8,8 +8,8 @@ use harness_supervise::{Adopted, Engine, ProcessEvent, Spawner, StopSequence, Un
 
 /// Hands every unit that is not at rest back to the engine, with its process where the keeper has one.
 ///
-/// What the keeper has and the record does not know cannot be: a row is there before its process. Should
-/// it be all the same (the state directory was put back to an older day), it is ended.
+/// What the keeper has and the record does not know is ended: a hook, whose call went with the daemon that made it, or
+/// the unit of a record that was put back to an older day.
 pub(crate) async fn recover(
     record: &Record,
     engine: &Engine,
@@ -35,7 +35,7 @@ pub(crate) async fn recover(
         handles.push(handle);
     }
     for (invocation, stray) in by_invocation {
-        tracing::warn!(unit = %stray.unit, %invocation, "a run that the record has closed or never had is ended");
+        tracing::warn!(unit = %stray.unit, %invocation, "a run that nobody waits for is ended: a hook, or one that the record does not have");
         tokio::spawn(discard(spawner.clone(), stray));
     }
     Ok(handles)

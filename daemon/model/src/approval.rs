@@ -159,6 +159,23 @@ pub struct Explanation {
     /// The rules that it would run under, where they take something away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxRules>,
+    /// The hooks that such a call goes through, in their order. None of them was run: one that rewrites the input makes
+    /// it another call than the one that is explained.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hooks: Vec<ExplainedHook>,
+}
+
+/// One hook of an explanation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExplainedHook {
+    /// Its place among the `[[hook]]` entries, counted from 1.
+    pub number: u32,
+    /// `pre_call` or `post_call`.
+    pub event: String,
+    /// The program with its arguments.
+    pub command: Vec<String>,
+    /// What happens when it fails: `block` or `allow`.
+    pub on_error: String,
 }
 
 /// One rule of an explanation.

@@ -182,8 +182,11 @@ pub struct CallRecord {
     pub group: String,
     /// The tool's name.
     pub tool: String,
-    /// The input, as JSON; cut when it is long.
+    /// The input as it is carried out, as JSON; cut when it is long.
     pub input: Value,
+    /// The input as it was asked for, where a hook rewrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Value>,
     /// Where it stands.
     pub state: CallState,
     /// Why it was refused.

@@ -17,6 +17,7 @@ mod event;
 mod exit;
 mod id;
 mod journal;
+mod nested;
 mod query;
 mod run;
 mod sandbox;
@@ -31,8 +32,8 @@ mod wake;
 
 pub use allowance::Allowance;
 pub use approval::{
-    Answer, Approval, ApprovalId, ApprovalState, ExplainedRule, Explanation, Question, Scope,
-    Standing,
+    Answer, Approval, ApprovalId, ApprovalState, ExplainedHook, ExplainedRule, Explanation,
+    Question, Scope, Standing,
 };
 pub use bytes::{ByteSize, CpuQuota, Limit, ParseBytesError};
 pub use call::{
@@ -46,6 +47,7 @@ pub use event::{Event, EventBody, UnitChange};
 pub use exit::{ExitReport, ExitStatus, ExitStatusSet, ParseExitStatusError, Usage};
 pub use id::{CallId, IdError, InvocationId, SessionId, UnitId, WakeId};
 pub use journal::{NewUnit, REDACTED, StoredUnit, Transition};
+pub use nested::{NestedCall, ScriptStop, StoppedCall, ToolsReport};
 pub use query::{CallQuery, Invocation, Page, TaskQuery, UnitQuery};
 pub use run::RunInput;
 pub use sandbox::{Filesystem, SandboxProfile, SandboxRequest, SandboxRules};
@@ -54,7 +56,7 @@ pub use signal::{ParseSignalError, Signal};
 pub use status::{Enforcement, HarnessStatus, KeeperStatus, TaskCounts};
 pub use task::{Gap, OutputChunk, Stream, StreamStatus, TaskState, TaskStatus};
 pub use time::{ParseTimeSpanError, TimeSpan, Timestamp};
-pub use tool::{Annotations, Tool};
+pub use tool::{Annotations, Tool, ToolRating};
 pub use unit::{
     ActiveState, KillMode, OomPolicy, Restart, SubState, UnitKind, UnitResult, UnitState,
     UnitStatus,

@@ -64,6 +64,20 @@ impl Record {
         .await
     }
 
+    /// Whether there is a yes to this exact call that nobody has used; it stays there.
+    pub async fn approval_is_granted(&self, digest: &str, now: Timestamp) -> Result<bool> {
+        let digest = digest.to_owned();
+        self.read(move |connection| {
+            let open = connection
+                .prepare_cached(OPEN)?
+                .query_row([&digest], stored)
+                .optional()?;
+            Ok(open
+                .is_some_and(|open| open.state == ApprovalState::Allowed && open.expires_at > now))
+        })
+        .await
+    }
+
     /// Writes a person's answer; none when the question is not open (any more). An answer for good is written
     /// with it.
     pub async fn approval_answer(

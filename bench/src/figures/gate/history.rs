@@ -114,6 +114,7 @@ async fn write(record: &Record, session: &SessionId, number: usize) -> Result<()
         group: "bash".to_owned(),
         tool: TOOLS[number % TOOLS.len()].to_owned(),
         input: json!({"cmd": format!("echo {number}")}),
+        asked: None,
         state: CallState::Open,
         code: None,
         preview: None,

@@ -70,7 +70,7 @@ pub(super) fn measure(effort: Effort, report: Report<'_>) {
     assert_eq!(SCRIPT.lines().count(), 40);
     for (name, cmd) in [("a command", "cargo build --release"), ("40 lines", SCRIPT)] {
         let (tool, call) = call(cmd);
-        let judge = || authorize(&policy, &tool, &call, &grants, false);
+        let judge = || authorize(&policy, &tool, &call, &grants, None);
         let said = judge();
         assert_eq!(said.decision, Decision::Allow, "{said:#?}");
         let [judged, spawned] = by_turns(

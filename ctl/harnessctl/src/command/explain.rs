@@ -51,6 +51,12 @@ fn describe(explanation: &Explanation) -> String {
         text.field(&rule.decision, format!("{} {}", rule.layer, rule.rule));
         text.field("to change", &rule.remedy);
     }
+    for hook in &explanation.hooks {
+        let (number, command) = (hook.number, hook.command.join(" "));
+        let (event, on_error) = (&hook.event, &hook.on_error);
+        let what = format!("{event}: {command} (not run now; on_error = {on_error:?})");
+        text.field(&format!("hook {number}"), what);
+    }
     scope(&explanation.scope, &mut text);
     if let Some(rules) = &explanation.sandbox {
         // A script that an allowlist let through, and that runs what runs others.

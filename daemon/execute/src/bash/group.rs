@@ -132,10 +132,7 @@ impl ToolGroup for Bash {
     fn execute<'a>(&'a self, call: &'a Call, context: &'a CallContext) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             match call.tool.as_str() {
-                "run" => {
-                    let allowance = call.allowance.as_ref();
-                    self.run(group::input(call)?, allowance, context).await
-                }
+                "run" => self.run(call, context).await,
                 "status" => self.status(group::input(call)?, context).await,
                 "list" => self.list(group::input(call)?).await,
                 "output" => self.output(group::input(call)?).await,

@@ -7,14 +7,14 @@ use std::{
 };
 
 use harness_model::{
-    Allowance, CallContext, ErrorCode, Outcome, Progress, Refusal, RunInput, SandboxRules,
+    Allowance, Call, CallContext, ErrorCode, Outcome, Progress, Refusal, RunInput, SandboxRules,
     TimeSpan, UnitId, UnitKind,
 };
 use harness_supervise::{Ending, OutputFiles, StartError, UnitHandle, UnitSpec, Waiter};
 use serde_json::{Map, Value};
 
 use super::{Bash, BashSettings, render, status};
-use crate::{confine, script};
+use crate::{confine, group, script};
 
 /// How long `run` waits when the call does not say, in seconds.
 const DEFAULT_WAIT: f64 = 3.0;
@@ -23,14 +23,10 @@ const DEFAULT_WAIT: f64 = 3.0;
 pub(crate) const LONGEST_COMMAND: usize = 131_071;
 
 impl Bash {
-    pub(super) async fn run(
-        &self,
-        input: RunInput,
-        allowance: Option<&Allowance>,
-        context: &CallContext,
-    ) -> Outcome {
+    pub(super) async fn run(&self, call: &Call, context: &CallContext) -> Outcome {
+        let input: RunInput = group::input(call)?;
         let wait = self.clamp(input.wait_seconds.unwrap_or(DEFAULT_WAIT))?;
-        let (handle, waiter) = self.start(input, allowance).await?;
+        let (handle, waiter) = self.start(input, call).await?;
         if let Some(progress) = context.progress.as_ref().filter(|_| !wait.is_zero()) {
             let message = Some(format!("task {} is running", handle.id()));
             progress(Progress {
@@ -48,7 +44,7 @@ impl Bash {
         Ok(match ending {
             Some(ending) => {
                 settle(context, ending);
-                render::full(&status)
+                render::full(&self.reported(status).await)
             }
             None => render::started(&status),
         })
@@ -58,10 +54,10 @@ impl Bash {
     pub(super) async fn start(
         &self,
         input: RunInput,
-        allowance: Option<&Allowance>,
+        call: &Call,
     ) -> Result<(UnitHandle, Waiter), Refusal> {
         let settings = self.settings();
-        let spec = specify(&settings, input, allowance)?;
+        let spec = specify(&settings, input, call.allowance.as_ref())?;
         let running = self.engine.count(UnitKind::Task);
         if running >= settings.max_tasks {
             let message = format!(
@@ -76,7 +72,14 @@ impl Bash {
             max_bytes: settings.output_max,
         };
         self.engine
-            .start_awaited(id, UnitSpec { output, ..spec })
+            .start_awaited(
+                id,
+                UnitSpec {
+                    output,
+                    call: Some(call.id.clone()),
+                    ..spec
+                },
+            )
             .await
             .map_err(|error| not_started(&error))
     }
@@ -162,6 +165,7 @@ fn specify(
     }
     Ok(UnitSpec {
         kind: UnitKind::Task,
+        call: None,
         name: input.name.filter(|name| !name.is_empty()),
         argv: script::argv(&settings.shell, &input.cmd),
         command: input.cmd,

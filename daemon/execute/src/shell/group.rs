@@ -15,11 +15,12 @@ use super::{
     refusal::{disabled, invalid},
     result::ShellResult,
 };
-use crate::{ToolGroup, bash::LONGEST_COMMAND, confine, group, schema};
+use crate::{ToolGroup, bash::LONGEST_COMMAND, confine, group, schema, store::UnitStore};
 
 /// The tool group `shell`.
 pub struct Shell {
     pub(super) engine: Engine,
+    pub(super) store: Arc<dyn UnitStore>,
     pub(super) live: Arc<dyn LiveOutput>,
     pub(super) system: String,
     pub(super) told: Mutex<Told>,
@@ -29,9 +30,15 @@ pub struct Shell {
 impl Shell {
     /// The group over an engine; output goes to `live` while it is written.
     #[must_use]
-    pub fn new(engine: Engine, live: Arc<dyn LiveOutput>, settings: ShellSettings) -> Self {
+    pub fn new(
+        engine: Engine,
+        store: Arc<dyn UnitStore>,
+        live: Arc<dyn LiveOutput>,
+        settings: ShellSettings,
+    ) -> Self {
         Self {
             engine,
+            store,
             live,
             system: identity::operating_system(),
             told: Mutex::default(),

@@ -6,11 +6,12 @@ mod execute;
 mod fronts;
 mod groups;
 mod paths;
+mod plugins;
 mod sandbox;
 mod units;
 mod values;
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use harness_model::SandboxProfile;
 
@@ -36,6 +37,7 @@ pub(super) struct Findings {
     pub(super) sandbox: SandboxProfile,
     pub(super) tokens: Tokens,
     pub(super) admins: Vec<u32>,
+    pub(super) libraries: BTreeMap<String, PathBuf>,
 }
 
 /// Runs every check.
@@ -53,15 +55,19 @@ pub(super) fn check(
         removed,
         host,
         search_path: environment.path().to_owned(),
+        libraries: BTreeMap::new(),
+        plugin_tools: BTreeMap::new(),
         problems: Diagnostics::new(),
     };
     let workspace = checker.workspace(mode);
+    checker.plugins();
     let findings = Findings {
         sandbox: checker.sandbox(&workspace, &environment),
         workspace,
         shell: checker.shell(),
         tokens: checker.fronts(),
         admins: checker.admins(),
+        libraries: std::mem::take(&mut checker.libraries),
     };
     checker.values();
     checker.execute(&environment);
@@ -73,6 +79,8 @@ pub(super) fn check(
         shell: &findings.shell,
         sandbox: &findings.sandbox,
         environment: &environment,
+        // What a script may execute decides nothing about its call.
+        commands: None,
     });
     (findings, checker.problems)
 }
@@ -85,6 +93,10 @@ struct Checker<'a> {
     host: &'a Host,
     /// The `PATH` of children.
     search_path: String,
+    /// The libraries of plugins that were found, by the names of the plugins.
+    libraries: BTreeMap<String, PathBuf>,
+    /// The tools of plugins that were asked for them.
+    plugin_tools: BTreeMap<String, Vec<String>>,
     problems: Diagnostics,
 }
 

@@ -17,6 +17,7 @@ use crate::{
         http::ControlServer,
         lineage::KeeperTree,
         peer::SocketPeer,
+        tools,
     },
     harness::Harness,
     keeper::KeeperState,
@@ -33,6 +34,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 pub(super) struct Sockets {
     mcp: tokio::net::UnixListener,
     control: tokio::net::UnixListener,
+    tools: tokio::net::UnixListener,
     bound: Vec<BoundSocket>,
 }
 
@@ -62,9 +64,12 @@ impl Sockets {
             harness.places.control_socket(),
             control_mode(admins),
         )?;
+        // Every user may connect: the keeper tells whether the caller is a run of this harness.
+        let tools = take(activated.tools, harness.places.tools_socket(), 0o666)?;
         Ok(Self {
             mcp,
             control,
+            tools,
             bound,
         })
     }
@@ -78,6 +83,7 @@ impl Sockets {
         shutdown: CancellationToken,
     ) -> JoinSet<()> {
         let mut serving = JoinSet::new();
+        serving.spawn(tools::serve(self.tools, harness.clone(), shutdown.clone()));
         let keeper = harness.keeper.state();
         let agents = serve_agents(self.mcp, mcp, keeper.clone(), shutdown, self.bound);
         serving.spawn(agents);

@@ -117,7 +117,11 @@ impl Backend for Agent {
         let (harness, id) = (self.harness.clone(), id.to_owned());
         Box::pin(async move {
             let unit = parse(&id)?;
-            let handle = task(&harness, &unit).await?;
+            let mut handle = task(&harness, &unit).await?;
+            if let Some(output) = handle.output.take() {
+                let reviewed = harness.review(&unit, &context, output).await;
+                handle.output = Some(reviewed.unwrap_or_else(|refusal| withheld(&refusal)));
+            }
             if handle.state.has_ended() {
                 let wakes = harness.wakes().clone();
                 context.delivery.on_settled(move |delivered| {
@@ -191,6 +195,14 @@ async fn stop_begun(live: Option<UnitHandle>) {
     let begun = changes.wait_for(|state| state.stop_requested || state.is_final());
     if begun.await.is_err() {
         std::future::pending::<()>().await;
+    }
+}
+
+/// A refusal where only a result has a place.
+fn withheld(refusal: &Refusal) -> ToolOutput {
+    ToolOutput {
+        is_error: true,
+        ..ToolOutput::new(refusal.message.clone(), refusal.to_json())
     }
 }
 

@@ -7,3 +7,4 @@ pub mod lineage;
 pub(crate) mod peer;
 pub(crate) mod person;
 mod socket_holder;
+pub(crate) mod tools;

@@ -6,7 +6,7 @@ use futures_util::{StreamExt as _, future::BoxFuture, stream};
 use harness_mcp::View;
 use harness_model::{
     Answer, Approval, ApprovalId, CallContext, CallQuery, CallRecord, CallRequest, ErrorCode,
-    Explanation, HarnessStatus, Invocation, Outcome, OutputChunk, Page, Refusal, Standing,
+    Explanation, Front, HarnessStatus, Invocation, Outcome, OutputChunk, Page, Refusal, Standing,
     StoredUnit, Stream, TaskQuery, TaskStatus, Tool, UnitId, UnitQuery, UnitStatus, Wake, WakeId,
 };
 use harness_supervise::output::Follow;
@@ -193,7 +193,7 @@ impl Control for Person {
     }
 
     fn approval_answer(&self, id: ApprovalId, answer: Answer, by: String) -> Reply<'_, Approval> {
-        let timeout = self.harness.patience().timeout;
+        let timeout = self.harness.patience(Front::Http).timeout;
         Box::pin(self.harness.approvals().answer(id, answer, by, timeout))
     }
 
@@ -206,7 +206,7 @@ impl Control for Person {
     }
 
     fn explain(&self, tool: String, input: Map<String, Value>) -> Reply<'_, Explanation> {
-        Box::pin(async move { self.harness.explain(tool, input) })
+        Box::pin(async move { self.harness.explain(tool, input).await })
     }
 
     fn calls(&self, query: CallQuery) -> Reply<'_, Page<CallRecord>> {

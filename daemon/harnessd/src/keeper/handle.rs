@@ -139,6 +139,17 @@ impl KeeperHandle {
         }
     }
 
+    /// The unit and the run whose tree a process is in; none for a stranger.
+    ///
+    /// # Errors
+    /// The keeper does not answer, or is older than the daemon and cannot tell.
+    pub async fn locate(&self, pid: i32) -> Result<Option<protocol::Location>, SpawnError> {
+        match self.shared.ask(Request::Locate { pid }, Vec::new()).await? {
+            (Reply::Located(location), _) => Ok(location),
+            (other, _) => Err(unexpected(other)),
+        }
+    }
+
     /// Closes the keeper's copies of the pipes of a run.
     pub async fn close_pipes(&self, invocation: &InvocationId) -> Result<(), SpawnError> {
         self.shared
@@ -412,6 +423,7 @@ fn unexpected(reply: Reply) -> SpawnError {
         | Reply::Spawned { .. }
         | Reply::Done {}
         | Reply::Units(_)
+        | Reply::Located(_)
         | Reply::Pipes { .. } => "the keeper answered something else".to_owned(),
     };
     SpawnError::System {

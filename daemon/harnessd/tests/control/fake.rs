@@ -277,6 +277,7 @@ impl Control for FakeControl {
             why: None,
             rules: Vec::new(),
             scope: Scope::Tool,
+            hooks: Vec::new(),
             sandbox: None,
         })
     }

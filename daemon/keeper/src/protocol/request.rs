@@ -52,6 +52,13 @@ pub enum Request {
         /// The run.
         invocation: InvocationId,
     },
+    /// Which run a process belongs to. The reply is `Located`.
+    ///
+    /// Only for a keeper that names the feature `locate`.
+    Locate {
+        /// The process, in the keeper's pid namespace.
+        pid: i32,
+    },
     /// Closes the keeper's copies of those ends, so that the child sees the end of its input. The reply is `Done`.
     ClosePipes {
         /// The run.
@@ -143,6 +150,9 @@ pub struct Limits {
     /// The kernel kills the whole tree when it kills one of it for want of memory.
     #[serde(default)]
     pub oom_group: bool,
+    /// The keeper ends the tree by `on_exit` when it is older, in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_max_usec: Option<u64>,
 }
 
 /// How a stop is carried out (systemd.kill(5)).

@@ -12,6 +12,7 @@ pub const FEATURES: &[&str] = &[
     "kept-pipes",
     FEATURE_SANDBOX,
     FEATURE_EXECUTE,
+    FEATURE_LOCATE,
     FEATURE_OOM_EVENT,
 ];
 
@@ -23,6 +24,9 @@ pub const FEATURE_EXECUTE: &str = "execute";
 
 /// The keeper tells, and the daemon understands, [`Event::OomKilled`](super::Event::OomKilled).
 pub const FEATURE_OOM_EVENT: &str = "oom-event";
+
+/// The keeper answers [`Request::Locate`](super::Request::Locate).
+pub const FEATURE_LOCATE: &str = "locate";
 
 /// The newest version that lies in both ranges, if there is one.
 ///

@@ -48,6 +48,7 @@ fn add(lines: &mut Vec<u8>, event: &Event) -> u64 {
         EventBody::Dropped { count } => *count,
         EventBody::ToolCall { .. }
         | EventBody::ToolResult { .. }
+        | EventBody::NestedCall { .. }
         | EventBody::ApprovalRequested(_)
         | EventBody::ApprovalResolved { .. }
         | EventBody::UnitChanged(_)

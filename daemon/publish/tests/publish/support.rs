@@ -42,6 +42,7 @@ pub(crate) fn label(event: &Event) -> String {
         EventBody::Dropped { count } => format!("dropped {count}"),
         EventBody::ToolCall { .. }
         | EventBody::ToolResult { .. }
+        | EventBody::NestedCall { .. }
         | EventBody::ApprovalRequested(_)
         | EventBody::ApprovalResolved { .. }
         | EventBody::Wake(_) => {

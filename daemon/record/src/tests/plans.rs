@@ -72,6 +72,7 @@ fn frequent() -> Vec<String> {
         wakes::COUNT.to_owned(),
         wakes::FORGET.to_owned(),
         wakes::RING.to_owned(),
+        calls::REWRITE.to_owned(),
         calls::FINISH.to_owned(),
         calls::CLOSE.to_owned(),
         approvals::OPEN.to_owned(),

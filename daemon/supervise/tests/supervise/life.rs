@@ -78,6 +78,30 @@ async fn a_chain_of_restarts_keeps_its_delays_and_ends_at_the_limit() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_unit_that_is_killed_gets_no_other_signal_and_is_not_restarted() {
+    let mut fixture = fixture();
+    let spec = fixture.spec(r#"{"restart":"always","restart_sec":0,"timeout_stop_sec":100}"#);
+    let handle = fixture.engine.start(id("a"), spec).await.unwrap();
+    let process = fixture.next().await;
+    let killing = tokio::spawn({
+        let handle = handle.clone();
+        async move { handle.kill().await.unwrap() }
+    });
+    let mut changes = handle.changes();
+    changes
+        .wait_for(|state| state.stop_requested)
+        .await
+        .unwrap();
+    assert_eq!(fixture.world.sequence().kill_signal, Signal::KILL);
+    process.end(signaled(Signal::KILL));
+    let state = killing.await.unwrap();
+    assert_eq!((state.result, state.restarts), (UnitResult::Signal, 0));
+    assert!(state.is_final() && state.stop_requested);
+    assert_eq!(fixture.world.count(&Step::Spawn), 1);
+    assert!(handle.kill().await.unwrap().is_final());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_wall_clock_that_is_set_moves_no_timer() {
     fn back() -> SystemTime {
         SystemTime::UNIX_EPOCH

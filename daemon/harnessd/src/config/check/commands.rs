@@ -1,4 +1,4 @@
-//! Programs and libraries that the configuration names.
+//! Programs that the configuration names.
 
 use std::path::{Path, PathBuf};
 
@@ -41,9 +41,6 @@ impl Checker<'_> {
                     "the server has neither a command nor a url: set one",
                 ),
             }
-        }
-        for (name, plugin) in &config.plugin {
-            self.library(&steps!["plugin", name, "library"], &plugin.library);
         }
     }
 
@@ -127,59 +124,6 @@ impl Checker<'_> {
                 "expected an address as in \"https://example.org/mcp\"",
             );
         }
-    }
-
-    fn library(&mut self, path: &[Step], library: &Path) {
-        let files: Vec<PathBuf> = match self.host.expand(library) {
-            Some(file) => vec![file],
-            None if library.components().count() == 1 => self
-                .plugin_directories()
-                .iter()
-                .map(|directory| directory.join(library))
-                .collect(),
-            None => {
-                self.error(path, "expected a file name or an absolute path");
-                return;
-            }
-        };
-        let missing = |file: &PathBuf| matches!(self.host.file_at(file), Look::Missing);
-        if files.iter().all(missing) && !(self.host.offline && files.len() > 1) {
-            let directories: Vec<&Path> = files.iter().filter_map(|file| file.parent()).collect();
-            let names = names_in(directories.iter().copied());
-            let wanted = library.file_name().unwrap_or_default().to_string_lossy();
-            let places: Vec<String> = directories
-                .iter()
-                .map(|one| one.display().to_string())
-                .collect();
-            let hint = nearest(&wanted, names.iter().map(String::as_str)).map_or_else(
-                || format!("; looked in {}", places.join(", ")),
-                |name| format!("; did you mean `{name}`?"),
-            );
-            self.error(
-                path,
-                &format!("there is no library {}{hint}", library.display()),
-            );
-        }
-    }
-
-    /// `$HARNESSD_PLUGIN_PATH`, then `lib/harnessd/plugins` beside the `bin` of the daemon.
-    fn plugin_directories(&self) -> Vec<PathBuf> {
-        let given = self
-            .host
-            .variable("HARNESSD_PLUGIN_PATH")
-            .unwrap_or_default();
-        let own = self
-            .host
-            .program
-            .as_deref()
-            .and_then(|program| program.parent()?.parent())
-            .map(|prefix| prefix.join("lib/harnessd/plugins"));
-        given
-            .split(':')
-            .map(PathBuf::from)
-            .filter(|directory| directory.is_absolute())
-            .chain(own)
-            .collect()
     }
 }
 

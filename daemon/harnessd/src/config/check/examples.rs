@@ -159,7 +159,7 @@ impl Trial<'_> {
             started_at: Timestamp::default(),
             allowance: None,
         };
-        let evaluation = authorize(self.policy, tool, &call, &Grants::default(), false);
+        let evaluation = authorize(self.policy, tool, &call, &Grants::default(), None);
         if (evaluation.decision == Decision::Allow) == self.allowed {
             return Ok(());
         }

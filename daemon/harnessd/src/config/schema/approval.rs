@@ -30,9 +30,11 @@ pub struct Approval {
     pub hold_sec: TimeSpan,
     /// Ask in the agent's MCP client, too (elicitation), where it can and is no process of the agent's own.
     pub elicitation: bool,
-    /// Whether tools without annotations are rated before they are judged.
+    /// Whether tools that declare no annotations at all are rated before they are judged in the mode `normal`: a person
+    /// is asked about what is rated as changing something, and about what nobody can rate. If not, they run.
     pub rate_unlabeled: bool,
-    /// The program that rates, with its arguments: JSON on its stdin, JSON on its stdout.
+    /// The program that rates, with its arguments; asked once about each such tool. It reads `{"group":…,"tool":…,
+    /// "description":…,"input_schema":…,"annotations":{}}` and answers `{"changes":true,"reason":"…"}` within 10 s.
     pub rater: Vec<String>,
     /// Tool groups and MCP servers whose tools stay direct calls instead of moving behind `tools`.
     pub keep_visible: Vec<String>,

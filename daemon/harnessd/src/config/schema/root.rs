@@ -58,7 +58,7 @@ pub struct Config {
     pub mcp: BTreeMap<String, McpServer>,
     /// Plugins by the name of their tool group.
     pub plugin: BTreeMap<String, Plugin>,
-    /// Programs that are asked before, or told after, each call; in this order.
+    /// Programs that are asked before or after each call; in this order.
     pub hook: Vec<Hook>,
     /// Timers that run a saved script, by name.
     pub script_schedule: BTreeMap<String, ScriptSchedule>,

@@ -69,6 +69,14 @@ fn a_dead_tool_library_or_server_is_an_error() {
             "a.toml:1:6: mcp.a: the server has neither a command nor a url: set one",
         ),
         (
+            "[[hook]]\nevent = \"pre_call\"\ncommand = [\"gaurd\"]",
+            "a.toml:3:12: hook[0].command[0]: there is no program \"gaurd\" in PATH; did you mean `guard`?",
+        ),
+        (
+            "[approval]\nrater = [\"/nowhere/rater\"]",
+            "a.toml:2:10: approval.rater[0]: there is no program at /nowhere/rater",
+        ),
+        (
             "[[hook]]\nevent = \"pre_call\"\ncommand = [\"guard\"]\ntools = [\"nope\"]",
             "a.toml:4:10: hook[0].tools[0]: there is no tool \"nope\"",
         ),
