@@ -80,7 +80,8 @@ pub struct Evaluation {
     pub matched: Vec<MatchedRule>,
     /// Why a person is asked.
     pub why: Option<Why>,
-    /// What an "always" for this call would cover: as much as is shown, and no more.
+    /// What an "always" for this call would cover: as much as is shown, and no more. Of a script that is not asked
+    /// about, its text.
     pub scope: Scope,
     /// Set when it runs because an allowlist let it through, and not because a person has answered: what it was
     /// read to run, and may not exceed.

@@ -1,6 +1,5 @@
 //! The one function that decides.
 
-use harness_bashscan::Pattern;
 use harness_model::{Allowance, Call, SandboxRequest, Scope, Tool};
 
 use crate::{
@@ -19,8 +18,7 @@ pub fn authorize(
     grants: &Grants,
     rating: Option<&Rating>,
 ) -> Evaluation {
-    let script = Script::of(tool, call, &policy.workspace);
-    let scope = script.as_ref().map_or(Scope::Tool, Script::scope);
+    let script = Script::of(tool, call, policy);
     let mut found = Found::default();
     if !policy.has_group(&tool.group) {
         found.push(
@@ -51,7 +49,7 @@ pub fn authorize(
     if !opened.is_empty() {
         found.ask_first("[sandbox]", &opened);
     }
-    by_answers(grants, tool, script.as_ref(), &opened, found, scope)
+    by_answers(grants, tool, script.as_ref(), &opened, found)
 }
 
 /// The answers for good, over what the rules say.
@@ -61,7 +59,6 @@ fn by_answers(
     script: Option<&Script<'_>>,
     opened: &SandboxRequest,
     mut found: Found,
-    scope: Scope,
 ) -> Evaluation {
     let remedy = "revoke it with `harnessctl approvals revoke`";
     if let Some(no) = grants.rejection(tool, script, opened) {
@@ -77,6 +74,12 @@ fn by_answers(
         found.push("standing approval", id, Decision::Allow, remedy);
         decision = Decision::Allow;
     }
+    // Only a question needs it, and finding it takes as long as the judgement.
+    let scope = match script {
+        None => Scope::Tool,
+        Some(script) if decision == Decision::Ask => script.scope(),
+        Some(script) => Scope::Text(script.text().to_owned()),
+    };
     Evaluation {
         decision,
         why: found.why.filter(|_| decision == Decision::Ask),
@@ -166,35 +169,26 @@ fn by_rule(rule: &ToolRule, script: Option<&Script<'_>>, found: &mut Found) {
             Why::Policy,
             "answer with allow_always, or change its mode",
         ),
-        Mode::Allowlist => {
-            // What `tools` calls comes to this gate by itself.
-            let patterns: Vec<Pattern> = rule
-                .allowlist
-                .iter()
-                .map(|(_, pattern)| pattern.clone())
-                .chain(Pattern::parse("tools *"))
-                .collect();
-            match script.map(|script| script.judge(&patterns)) {
-                Some(Ok(read)) => found.listed(&layer, rule, read),
-                Some(Err(reason)) => {
-                    found.ask(
-                        &layer,
-                        format!("allowlist: {reason}"),
-                        Why::Policy,
-                        "add a pattern to the allowlist",
-                    );
-                }
-                None => {
-                    let rule = "allowlist: the tool takes no command".to_owned();
-                    found.ask(
-                        &layer,
-                        rule,
-                        Why::Policy,
-                        "an allowlist is for shells: set another mode",
-                    );
-                }
+        Mode::Allowlist => match script.map(|script| script.judge(&rule.allowlist)) {
+            Some(Ok(read)) => found.listed(&layer, rule, read),
+            Some(Err(reason)) => {
+                found.ask(
+                    &layer,
+                    format!("allowlist: {reason}"),
+                    Why::Policy,
+                    "add a pattern to the allowlist",
+                );
             }
-        }
+            None => {
+                let rule = "allowlist: the tool takes no command".to_owned();
+                found.ask(
+                    &layer,
+                    rule,
+                    Why::Policy,
+                    "an allowlist is for shells: set another mode",
+                );
+            }
+        },
     }
 }
 

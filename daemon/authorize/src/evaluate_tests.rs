@@ -372,6 +372,28 @@ fn what_cannot_be_read_as_commands_is_remembered_as_this_text_alone() {
 }
 
 #[test]
+fn an_always_for_a_text_does_not_cover_it_with_other_variables() {
+    let policy = policy(vec![rule("run", Mode::Ask, &[])]);
+    let grants = Grants::of(vec![standing(
+        1,
+        Scope::Text("eval \"$x\"".to_owned()),
+        true,
+    )]);
+    let tool = tool("bash", "run", Annotations::default());
+    for (input, expected) in [
+        (json!({"cmd": "eval \"$x\""}), Decision::Allow),
+        (json!({"cmd": "eval \"$x\"", "env": {}}), Decision::Allow),
+        (
+            json!({"cmd": "eval \"$x\"", "env": {"x": "rm -rf ."}}),
+            Decision::Ask,
+        ),
+    ] {
+        let evaluation = authorize(&policy, &tool, &call(&tool, &input), &grants, None);
+        assert_eq!(evaluation.decision, expected, "{input}");
+    }
+}
+
+#[test]
 fn a_standing_rejection_denies_wherever_its_command_stands() {
     let policy = policy(vec![rule("run", Mode::Allow, &[])]);
     let grants = Grants::of(vec![standing(

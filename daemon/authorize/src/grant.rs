@@ -79,7 +79,7 @@ fn covers(scope: &Scope, script: &Script<'_>) -> bool {
     match scope {
         Scope::Tool => true,
         Scope::Commands(_) => script.is_allowed_by(&patterns(scope)),
-        Scope::Text(text) => script.text() == text,
+        Scope::Text(text) => script.is_all_of(text),
         Scope::Sandbox { .. } => false,
     }
 }

@@ -18,5 +18,5 @@ mod shell;
 pub use decision::{Decision, Evaluation, MatchedRule, Why};
 pub use evaluate::authorize;
 pub use grant::Grants;
-pub use policy::{ApprovalMode, Mode, Policy, RuleError, ToolRule};
+pub use policy::{ApprovalMode, Mode, Policy, RuleError, ToolRule, names};
 pub use rating::Rating;

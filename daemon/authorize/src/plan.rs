@@ -139,8 +139,8 @@ pub fn plan(text: &str, tools: &dyn Tools) -> Plan {
         .iter()
         .filter(|command| !command.words.is_empty())
     {
-        let Some(name) = command.name().filter(|_| !scan.calls_function(command)) else {
-            complete &= scan.calls_function(command);
+        let Some(name) = command.name().filter(|_| !command.calls_function) else {
+            complete &= command.calls_function;
             continue;
         };
         if name != TOOLS || scan.defines(TOOLS) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use harness_bashscan::{self as bashscan, Dialect, Pattern, Scan, Verdict};
 use harness_model::{Call, Scope, Tool};
 
-use crate::read::Read;
+use crate::{Policy, read::Read};
 
 /// The tools whose input is a script: group, name.
 const SHELLS: [(&str, &str); 2] = [("bash", "run"), ("shell", "shell")];
@@ -22,19 +22,20 @@ pub(crate) struct Script<'a> {
 
 impl<'a> Script<'a> {
     /// The script of a call, if its tool runs one.
-    pub(crate) fn of(tool: &Tool, call: &'a Call, workspace: &'a Path) -> Option<Self> {
+    pub(crate) fn of(tool: &Tool, call: &'a Call, policy: &'a Policy) -> Option<Self> {
         if !SHELLS.contains(&(tool.group.as_str(), tool.name.as_str())) {
             return None;
         }
         let word = |name: &str| call.input.get(name).and_then(serde_json::Value::as_str);
         let text = word("cmd")?;
         // An interpreter that is no bash may read the text differently.
-        let shell = word("shell").map_or("bash", |shell| shell.rsplit('/').next().unwrap_or(shell));
-        let dialect = if shell == "bash" {
+        let shell = word("shell").map(Path::new).or(policy.shell.as_deref());
+        let dialect = if shell.is_none_or(|shell| shell.file_name() == Some("bash".as_ref())) {
             Dialect::Bash
         } else {
             Dialect::Posix
         };
+        let workspace = policy.workspace.as_path();
         let has_environment = call
             .input
             .get("env")
@@ -70,6 +71,11 @@ impl<'a> Script<'a> {
             Verdict::Asks { reason, .. } => Err(format!("no list covers it: {reason}")),
             Verdict::Opaque { reason, .. } => Err(format!("not fully understood: {reason}")),
         }
+    }
+
+    /// Whether running `text` is all that the call does: variables could make another command of it.
+    pub(crate) fn is_all_of(&self, text: &str) -> bool {
+        self.text == text && !self.has_environment
     }
 
     pub(crate) fn is_allowed_by(&self, patterns: &[Pattern]) -> bool {

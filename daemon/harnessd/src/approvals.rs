@@ -6,6 +6,7 @@
 
 mod answer;
 mod digest;
+mod elicit;
 mod hold;
 
 use std::{
@@ -22,6 +23,7 @@ use tokio::sync::watch;
 use crate::redact::Redactor;
 
 pub(crate) use digest::{canonical, hex};
+pub(crate) use elicit::Elicitation;
 pub(crate) use hold::Patience;
 
 /// The approvals of the harness.

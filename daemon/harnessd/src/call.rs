@@ -1,6 +1,10 @@
 //! The way of one call: resolve, validate, record, authorize, execute, record, publish.
 
-use std::{path::PathBuf, sync::Arc, time::Instant};
+use std::{
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use harness_authorize::{Decision, Evaluation, authorize};
 use harness_model::{
@@ -11,7 +15,7 @@ use harness_publish::Bus;
 use harness_record::{Record, excerpt};
 use serde_json::{Map, Value, json};
 
-use crate::{catalogue::Entry, harness::Harness, redact::Redactor};
+use crate::{approvals::Elicitation, catalogue::Entry, harness::Harness, redact::Redactor};
 
 impl Harness {
     /// Carries a call through, or records why it is not `admissible`; for [`Harness::call`] alone.
@@ -83,9 +87,21 @@ impl Harness {
         context: &CallContext,
     ) -> Result<(), Refusal> {
         let (cwd, patience) = (self.cwd_of(call), self.patience(context.front));
+        let elicitation = self.elicitation(context, patience.timeout);
         self.approvals()
-            .ask(call, evaluation, cwd, context, patience)
+            .ask(call, evaluation, cwd, context, patience, elicitation)
             .await
+    }
+
+    /// How the caller's own client is asked, where it can be and the configuration admits it.
+    fn elicitation(&self, context: &CallContext, timeout: Duration) -> Option<Elicitation> {
+        let asker = context.elicit.clone()?;
+        if !self.in_force().loaded.config.approval.elicitation {
+            return None;
+        }
+        let client = self.sessions().client(&context.session);
+        let by = Elicitation::answered_by(context.session.as_str(), client.as_deref(), context.uid);
+        Some(Elicitation { asker, by, timeout })
     }
 
     /// Where a call works: the workspace, or what it says relative to it.

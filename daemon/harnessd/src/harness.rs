@@ -316,7 +316,10 @@ impl InForce {
         let environment = ChildEnvironment::new(variables, &loaded.config.environment, None)
             .first_in_path(commands);
         Self {
-            policy: policy::of(&loaded, &environment, commands),
+            policy: policy::of(
+                &loaded.config,
+                &policy::Ground::of(&loaded, &environment, commands),
+            ),
             hooks: Hooks::of(&loaded, &environment),
             rater: Rater::of(&loaded, &environment),
             environment,

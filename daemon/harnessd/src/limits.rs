@@ -33,7 +33,16 @@ impl Harness {
         self.load_named(&request).await;
         let most = self.in_force().loaded.config.limits.identical_calls;
         let call = self.identity(&request);
-        let repetition = self.repetition().check(&context.session, call, most);
+        // What comes back with the answer to a question was counted when it was asked.
+        let is_resumed = context
+            .elicit
+            .as_ref()
+            .is_some_and(|asker| asker.is_resumed());
+        let repetition = if is_resumed {
+            Ok(())
+        } else {
+            self.repetition().check(&context.session, call, most)
+        };
         let admissible = admissible.and(repetition);
         self.carry_out(request, context, admissible).await
     }

@@ -3,17 +3,39 @@
 use std::path::Path;
 
 use harness_authorize::{ApprovalMode, Mode, Policy, ToolRule};
+use harness_model::SandboxProfile;
 
-use crate::config::{ChildEnvironment, Loaded, schema};
+use crate::config::{ChildEnvironment, Config, Loaded, schema};
 
-/// What the configuration says about calls. Its patterns were checked when it was loaded. `commands`: the directory with
-/// the command `tools`, which every script may execute, since each of its calls is judged by itself.
-pub(crate) fn of(
-    loaded: &Loaded,
-    environment: &ChildEnvironment,
-    commands: Option<&str>,
-) -> Policy {
-    let config = &loaded.config;
+/// What a policy stands on beside the rules.
+pub(crate) struct Ground<'a> {
+    pub(crate) workspace: &'a Path,
+    pub(crate) shell: &'a Path,
+    pub(crate) sandbox: &'a SandboxProfile,
+    pub(crate) environment: &'a ChildEnvironment,
+    /// The directory with the command `tools`, which every script may execute, since each of its calls is judged by
+    /// itself.
+    pub(crate) commands: Option<&'a str>,
+}
+
+impl<'a> Ground<'a> {
+    pub(crate) fn of(
+        loaded: &'a Loaded,
+        environment: &'a ChildEnvironment,
+        commands: Option<&'a str>,
+    ) -> Self {
+        Self {
+            workspace: &loaded.workspace,
+            shell: &loaded.shell,
+            sandbox: &loaded.sandbox,
+            environment,
+            commands,
+        }
+    }
+}
+
+/// What the configuration says about calls. Its patterns were checked when it was loaded.
+pub(crate) fn of(config: &Config, ground: &Ground<'_>) -> Policy {
     let rules = config.tool.iter().filter_map(|(name, rule)| {
         let mode = match rule.mode? {
             schema::ToolMode::Off => Mode::Off,
@@ -27,12 +49,16 @@ pub(crate) fn of(
         }
         // Without its list it lets nothing through.
         let mut parsed = parsed.or_else(|_| ToolRule::new(name, mode, &[])).ok()?;
-        let home = environment.get("HOME");
+        let home = ground.environment.get("HOME");
         parsed.execute = rule
             .execute
             .iter()
             .map(|entry| entry_in_full(entry, home))
-            .chain(commands.map(|directory| format!("{directory}/tools")))
+            .chain(
+                ground
+                    .commands
+                    .map(|directory| format!("{directory}/tools")),
+            )
             .collect();
         Some(parsed)
     });
@@ -44,8 +70,9 @@ pub(crate) fn of(
         schema::ApprovalMode::Normal => ApprovalMode::Normal,
         schema::ApprovalMode::Protective => ApprovalMode::Protective,
     };
-    policy.workspace.clone_from(&loaded.workspace);
-    policy.sandbox = loaded.sandbox.clone();
+    ground.workspace.clone_into(&mut policy.workspace);
+    policy.shell = Some(ground.shell.to_owned());
+    policy.sandbox = ground.sandbox.clone();
     policy
 }
 

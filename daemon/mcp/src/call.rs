@@ -16,6 +16,7 @@ use crate::{
     backend::TaskStart,
     connection::{Connection, is_stateless},
     convert,
+    elicit::Elicitation,
     handler::SERVER_INFO,
     progress::ProgressRelay,
     task,
@@ -28,6 +29,7 @@ impl Connection {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let elicitation = self.elicitation(&request, &context).await?;
         let name = request.name;
         let input = request.arguments.unwrap_or_default();
         let (progress, relay) = match context.meta.get_progress_token() {
@@ -39,6 +41,7 @@ impl Connection {
         };
         let call = CallContext {
             progress,
+            elicit: elicitation.asker(),
             ..self.call_context(&context)
         };
         let (backend, view) = (self.backend(), self.view());
@@ -51,13 +54,26 @@ impl Connection {
                     Ok(CreateTaskResult::new(task::summary(&handle)).into())
                 }
                 Ok(TaskStart::Ended(output)) => Ok(self.result(output, info, &delivery)),
-                Err(refusal) => self.refused(&name, &refusal),
+                Err(refusal) => self.not_done(&name, &refusal, &elicitation),
             };
         }
         let called = backend.call(view, &name, input, call);
         match finish(called, relay, &context).await? {
             Ok(output) => Ok(self.result(output, info, &delivery)),
-            Err(refusal) => self.refused(&name, &refusal),
+            Err(refusal) => self.not_done(&name, &refusal, &elicitation),
+        }
+    }
+
+    /// A call that was not made: its client is asked first, or it is refused.
+    fn not_done(
+        &self,
+        name: &str,
+        refusal: &Refusal,
+        elicitation: &Elicitation,
+    ) -> Result<CallToolResponse, ErrorData> {
+        match self.input_required(elicitation, refusal) {
+            Some(question) => Ok(question),
+            None => self.refused(name, refusal),
         }
     }
 

@@ -113,7 +113,7 @@ pub struct Approval {
     pub created_at: Timestamp,
     /// When an unanswered question counts as rejected, and an unused yes as gone.
     pub expires_at: Timestamp,
-    /// Who answered: `uid 1000`, or `token` over TCP.
+    /// Who answered: `uid 1000`, `token` over TCP, or `elicitation` with the client and its session.
     pub answered_by: Option<String>,
 }
 

@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Allowance, CallId, Delivery, ErrorCode, Refusal, SessionId, Timestamp, unit::words};
+use crate::{
+    Allowance, CallId, Delivery, Elicit, ErrorCode, Refusal, SessionId, Timestamp, unit::words,
+};
 
 words! {
     /// The way a call came in.
@@ -73,6 +75,8 @@ pub struct CallContext {
     /// What the client put into the `_meta` of its request, for an MCP server behind the tool; without what
     /// belongs to the connection itself.
     pub meta: Option<Map<String, Value>>,
+    /// How the person in front of the caller's own client is asked, if the client can.
+    pub elicit: Option<Arc<dyn Elicit>>,
 }
 
 impl fmt::Debug for CallContext {

@@ -17,7 +17,7 @@ use tokio::{
     time::{Instant, MissedTickBehavior, interval, timeout_at},
 };
 
-use super::{Approvals, digest::digest};
+use super::{Approvals, Elicitation, digest::digest};
 
 /// How often a client is told that its call still waits: clients give up on silence.
 const PROGRESS_EVERY: Duration = Duration::from_secs(5);
@@ -40,6 +40,7 @@ impl Approvals {
         cwd: String,
         context: &CallContext,
         patience: Patience,
+        elicitation: Option<Elicitation>,
     ) -> Result<(), Refusal> {
         let now = Timestamp::from(SystemTime::now());
         let mut question = question(call, evaluation, cwd, context, now, patience);
@@ -57,7 +58,15 @@ impl Approvals {
                 approval
             }
         };
-        let state = self.hold(approval.id, context, patience.hold).await;
+        let elicitation = elicitation.as_ref();
+        if self.elicit_deferred(&approval, elicitation).await {
+            return Err(needs_approval(&approval));
+        }
+        let state = tokio::select! {
+            biased;
+            state = self.hold(approval.id, context, patience.hold) => state,
+            never = self.elicit_held(&approval, elicitation) => match never {},
+        };
         match state {
             ApprovalState::Allowed => match self.record.approval_use(approval.id).await {
                 Ok(true) => Ok(()),
@@ -87,7 +96,9 @@ impl Approvals {
         if granted.map_err(|error| crate::wakes::unavailable(&error))? {
             return Ok(());
         }
-        self.ask(call, evaluation, cwd, context, patience).await
+        // The client would take the form for one about the call that it has made.
+        self.ask(call, evaluation, cwd, context, patience, None)
+            .await
     }
 
     /// Waits for the answer, telling the client that it waits.

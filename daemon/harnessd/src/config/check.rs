@@ -1,6 +1,7 @@
 //! What types cannot say: dead references, addresses, tokens, and values that do not fit together.
 
 mod commands;
+mod examples;
 mod execute;
 mod fronts;
 mod groups;
@@ -27,6 +28,7 @@ use super::{
     places::Mode,
     schema::Config,
 };
+use crate::policy::Ground;
 
 /// What the checks found out on the way.
 #[derive(Debug, Default)]
@@ -73,6 +75,14 @@ pub(super) fn check(
     checker.units();
     checker.groups();
     checker.commands();
+    checker.examples(&Ground {
+        workspace: &findings.workspace,
+        shell: &findings.shell,
+        sandbox: &findings.sandbox,
+        environment: &environment,
+        // What a script may execute decides nothing about its call.
+        commands: None,
+    });
     (findings, checker.problems)
 }
 

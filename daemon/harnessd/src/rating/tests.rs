@@ -160,6 +160,7 @@ fn context() -> CallContext {
         progress: None,
         meta: None,
         delivery: Delivery::default(),
+        elicit: None,
     }
 }
 

@@ -108,6 +108,14 @@ impl Checker<'_> {
 
     /// A tool's name or a glob that can match one.
     fn tool_pattern(&mut self, path: &[Step], pattern: &str, is_key: bool) {
+        // Of these the gate would not see a match.
+        if is_key && pattern.contains(['[', ']', '{', '}', '\\']) {
+            self.key_error(
+                path,
+                "the name of a rule is a tool's, or a glob of `*` and `?`: write one rule for each",
+            );
+            return;
+        }
         let problem = self.pattern_problem(pattern);
         if let Some(message) = problem {
             if is_key {

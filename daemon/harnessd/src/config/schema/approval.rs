@@ -28,6 +28,8 @@ pub struct Approval {
     pub timeout_sec: TimeSpan,
     /// How long a direct call is held for the answer before it returns `needs_approval`.
     pub hold_sec: TimeSpan,
+    /// Ask in the agent's MCP client, too (elicitation), where it can and is no process of the agent's own.
+    pub elicitation: bool,
     /// Whether tools that declare no annotations at all are rated before they are judged in the mode `normal`: a person
     /// is asked about what is rated as changing something, and about what nobody can rate. If not, they run.
     pub rate_unlabeled: bool,
@@ -44,6 +46,7 @@ impl Default for Approval {
             mode: ApprovalMode::default(),
             timeout_sec: TimeSpan::from_secs(900),
             hold_sec: TimeSpan::from_secs(50),
+            elicitation: false,
             rate_unlabeled: true,
             rater: Vec::new(),
             keep_visible: Vec::new(),

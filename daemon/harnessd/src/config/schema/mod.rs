@@ -3,6 +3,7 @@
 mod approval;
 mod bash;
 mod environment;
+mod example;
 mod fronts;
 mod hook;
 mod limits;
@@ -17,6 +18,7 @@ mod turn;
 pub use approval::{Approval, ApprovalMode};
 pub use bash::Bash;
 pub use environment::{Environment, Inherit};
+pub use example::Example;
 pub use fronts::{Control, McpHttp};
 pub use hook::{Hook, HookEvent, OnError};
 pub use limits::Limits;

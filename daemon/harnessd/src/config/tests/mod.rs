@@ -2,6 +2,7 @@
 
 mod children;
 mod errors;
+mod examples;
 mod files;
 mod places;
 mod plugins;

@@ -44,6 +44,7 @@ impl Caller {
             progress: None,
             meta: None,
             delivery: Delivery::default(),
+            elicit: None,
         }
     }
 }

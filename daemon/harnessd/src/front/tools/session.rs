@@ -240,6 +240,7 @@ fn context(
         progress: None,
         meta: None,
         delivery: Delivery::default(),
+        elicit: None,
     }
 }
 
