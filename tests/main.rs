@@ -12,10 +12,15 @@ mod crash;
 mod ctl;
 mod examples;
 mod gate;
+mod hooks;
 mod http;
 mod install;
 mod mcp;
+mod nested;
+mod nix;
+mod plugins;
 mod sandbox;
+mod servers;
 mod shell;
 mod systemd;
 mod wakes;
@@ -31,10 +36,15 @@ fn main() {
         ctl::trials(),
         examples::trials(),
         gate::trials(),
+        hooks::trials(),
         http::trials(),
         install::trials(),
         mcp::trials(),
+        nested::trials(),
+        nix::trials(),
+        plugins::trials(),
         sandbox::trials(),
+        servers::trials(),
         systemd::trials(),
         shell::trials(),
         wakes::trials(),

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.." || exit 1
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-cargo build --workspace --bins --quiet || exit 1
+cargo build --workspace --bins --lib --quiet || exit 1
 # The runner goes on after a failed test binary, so that the count is whole.
 cargo test --workspace --no-fail-fast 2>&1 | tee "$log"
 code=${PIPESTATUS[0]}

@@ -60,6 +60,7 @@ async fn copy(record: &Record, model: &StoredUnit, session: &SessionId) -> Resul
         group: "bash".to_owned(),
         tool: "run".to_owned(),
         input: serde_json::json!({ "cmd": unit.command }),
+        asked: None,
         state: CallState::Open,
         code: None,
         preview: None,

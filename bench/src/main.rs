@@ -46,6 +46,7 @@ struct Arguments {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let effort = Effort::new(arguments.quick);
+    let _directory = host::begin();
     let table = Table::begin();
     let mut missed = 0;
     for group in figures::GROUPS {

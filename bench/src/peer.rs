@@ -16,7 +16,7 @@ use crate::error::PeerError;
 
 /// A program that is ready.
 pub(crate) trait Peer {
-    /// Runs `true`, and returns once it says that it has ended.
+    /// Runs `true` in its shell, and returns once it says that it has ended.
     fn run(&mut self) -> Result<(), PeerError>;
 }
 
@@ -25,6 +25,8 @@ pub(crate) struct Known {
     pub(crate) name: &'static str,
     /// How many times faster than it the harness has to be.
     pub(crate) least: f64,
+    /// What it runs a command with: the harness is set to the same, so that not two shells are compared.
+    pub(crate) shell: &'static str,
     /// Each run starts a command of the peer, so that `harnessctl run` is compared with it too.
     pub(crate) by_command: bool,
     /// Starts it, with a directory for what it writes.
@@ -36,42 +38,49 @@ pub(crate) const KNOWN: [Known; 7] = [
     Known {
         name: "mcp-server-commands",
         least: 1.0,
+        shell: "sh",
         by_command: false,
         start: servers::commands,
     },
     Known {
         name: "mcp-background-job",
         least: 2.0,
+        shell: "bash",
         by_command: false,
         start: servers::background_job,
     },
     Known {
         name: "mcp-yieldshell",
         least: 2.0,
+        shell: "sh",
         by_command: false,
         start: servers::yieldshell,
     },
     Known {
         name: "desktop-commander",
         least: 2.0,
+        shell: "bash",
         by_command: false,
         start: servers::desktop_commander,
     },
     Known {
         name: "systemd (StartTransientUnit)",
         least: 2.0,
+        shell: "bash",
         by_command: false,
         start: systemd::start,
     },
     Known {
         name: "task-spooler",
         least: 2.0,
+        shell: "bash",
         by_command: true,
         start: spooler::start,
     },
     Known {
         name: "pueue",
         least: 2.0,
+        shell: "sh",
         by_command: true,
         start: pueue::start,
     },

@@ -1,6 +1,6 @@
 //! What a process costs while it does nothing.
 
-use std::{fs, path::PathBuf};
+use std::{collections::BTreeMap, fs, path::PathBuf};
 
 /// A process by its pid.
 #[derive(Debug, Clone, Copy)]
@@ -17,12 +17,16 @@ impl Process {
         field(&self.read("smaps_rollup"), "Pss:") * 1024
     }
 
-    /// How often its threads went to sleep and were woken since they began.
-    pub(crate) fn wakeups(self) -> u64 {
+    /// How often each of its threads went to sleep and was woken since it began.
+    pub(crate) fn wakeups(self) -> Wakeups {
         let threads = fs::read_dir(format!("/proc/{}/task", self.0)).unwrap();
-        threads
-            .map(|thread| self.wakeups_of(&thread.unwrap().file_name().to_string_lossy()))
-            .sum()
+        let names =
+            threads.map(|thread| thread.unwrap().file_name().to_string_lossy().into_owned());
+        Wakeups(
+            names
+                .map(|thread| (thread.clone(), self.wakeups_of(&thread)))
+                .collect(),
+        )
     }
 
     fn wakeups_of(self, thread: &str) -> u64 {
@@ -30,6 +34,25 @@ impl Process {
             &self.read(&format!("task/{thread}/status")),
             "voluntary_ctxt_switches:",
         )
+    }
+}
+
+/// Counts by thread.
+#[derive(Debug, Clone)]
+pub(crate) struct Wakeups(BTreeMap<String, u64>);
+
+impl Wakeups {
+    /// How many there were between `earlier` and this; a thread that has ended was woken for it.
+    pub(crate) fn since(&self, earlier: &Self) -> u64 {
+        let ended = earlier
+            .0
+            .keys()
+            .filter(|thread| !self.0.contains_key(*thread));
+        let counted = self
+            .0
+            .iter()
+            .map(|(thread, count)| count - earlier.0.get(thread).unwrap_or(&0));
+        counted.sum::<u64>() + ended.count() as u64
     }
 }
 
@@ -43,6 +66,22 @@ fn field(text: &str, key: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_that_has_ended_counts_as_woken_once() {
+        let counts = |pairs: &[(&str, u64)]| {
+            Wakeups(
+                pairs
+                    .iter()
+                    .map(|(thread, count)| ((*thread).to_owned(), *count))
+                    .collect(),
+            )
+        };
+        let before = counts(&[("1", 10), ("2", 500)]);
+        assert_eq!(counts(&[("1", 10), ("2", 500)]).since(&before), 0);
+        assert_eq!(counts(&[("1", 12)]).since(&before), 3);
+        assert_eq!(counts(&[("1", 10), ("2", 500), ("3", 4)]).since(&before), 4);
+    }
 
     #[test]
     fn a_field_is_found_by_its_whole_key() {

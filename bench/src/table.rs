@@ -41,7 +41,7 @@ impl Table {
                     verdict,
                 ]);
             }
-            Value::Missing { why } => self.text(&format!("{:<44} {why}\n", figure.name)),
+            Value::Missing { why } => self.text(&format!("{:<52} {why}\n", figure.name)),
         }
     }
 
@@ -54,7 +54,7 @@ impl Table {
     }
 
     fn line(&self, [name, ours, peer, ratio, asked, verdict]: [&str; 6]) {
-        let line = format!("{name:<44} {ours:>12} {peer:>14} {ratio:>7} {asked:>7}  {verdict}");
+        let line = format!("{name:<52} {ours:>12} {peer:>14} {ratio:>7} {asked:>7}  {verdict}");
         self.text(&format!("{}\n", line.trim_end()));
     }
 

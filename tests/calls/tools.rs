@@ -47,7 +47,7 @@ fn the_tools_of_the_groups_that_are_on_are_listed_and_described() {
     assert!(line.unwrap().contains("read-only"), "{list:?}");
     let one = harness.ctl(&["tools", "shell__shell"]).ok();
     for part in [
-        "shell(cmd: string, cwd?: string, shell?: string, timeoutMs?: integer)",
+        "shell(cmd: string, cwd?: string, sandbox?: object, shell?: string, timeoutMs?: integer)",
         "destructive, open-world",
         "timeoutMs  The longest it may take",
     ] {

@@ -9,6 +9,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         a_tool_that_is_off_is_refused_on_every_front,
         a_tool_in_ask_does_not_run_without_an_answer_on_any_front,
         an_allowlist_lets_its_commands_through_and_asks_about_the_rest,
+        an_example_that_does_not_hold_keeps_a_file_out,
         an_explanation_names_the_rule_and_what_would_change_it_and_runs_nothing,
     ]
 }
@@ -89,6 +90,33 @@ fn an_allowlist_lets_its_commands_through_and_asks_about_the_rest() {
         );
     }
     assert!(!harness.workspace().join("ran").exists());
+}
+
+fn an_example_that_does_not_hold_keeps_a_file_out() {
+    let rule = "[tool.run]\nmode = \"allowlist\"\nallowlist = [\"echo *\"]\nmatch = [\"echo a\"]\n";
+    let harness = Harness::with_config(&format!("{rule}not_match = [\"rm x\"]\n{IMPATIENT}"));
+    harness.write_config(&format!(
+        "{}not_match = [\"echo b\"]\n",
+        rule.replace("echo *", "*")
+    ));
+    let reload = harness.ctl(&["reload"]);
+    let mut check = command::command(harness_tests::binaries::program("harnessd"));
+    check
+        .arg("--check")
+        .arg("--config")
+        .arg(harness.path("test.toml"));
+    let check = command::run(check, b"", PATIENCE);
+    assert!(check.code == 1 && reload.code != 0, "{check:?} {reload:?}");
+    let complaint =
+        "test.toml:6:14: tool.run.not_match[0]: \"echo b\" is allowed without a question";
+    for output in [&check, &reload] {
+        assert!(output.stderr.contains(complaint), "{output:?}");
+    }
+    let asked = harness
+        .mcp(Some("bash"))
+        .call("run", &json!({"cmd": "rm x"}));
+    let code = &asked["structuredContent"]["error"]["code"];
+    assert_eq!(code, "needs_approval", "the old rule is in force: {asked}");
 }
 
 fn an_explanation_names_the_rule_and_what_would_change_it_and_runs_nothing() {

@@ -102,6 +102,7 @@ fn an_install_puts_everything_below_its_prefix_and_nothing_elsewhere() {
         }
     }
     for other in [
+        "include/harness_plugin.h",
         "share/doc/harnessd/README.md",
         "share/doc/harnessd/openapi.json",
         "share/licenses/harnessd/LICENSE-MIT",
@@ -109,7 +110,19 @@ fn an_install_puts_everything_below_its_prefix_and_nothing_elsewhere() {
     ] {
         assert!(top.join(other).is_file(), "{other}");
     }
-    for program in ["harnessd", "harness-keeper", "harnessctl"] {
+    for plugin in ["files", "nix", "systemd"] {
+        let library = top.join(format!("lib/harnessd/plugins/libharness_{plugin}.so"));
+        let mut describe = command::command(top.join("bin/harness-plugin-host"));
+        describe.arg("--describe").arg(library);
+        let description = command::run(describe, b"", PATIENCE).ok().json();
+        assert_eq!(description["name"], plugin);
+    }
+    for program in [
+        "harnessd",
+        "harness-keeper",
+        "harness-plugin-host",
+        "harnessctl",
+    ] {
         let mut version = command::command(top.join("bin").join(program));
         version.arg("--version");
         let output = command::run(version, b"", PATIENCE).ok();

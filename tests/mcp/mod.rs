@@ -3,7 +3,7 @@
 mod clients;
 mod conformance;
 pub(crate) mod http;
-mod protocol;
+pub(crate) mod protocol;
 
 use libtest_mimic::Trial;
 

@@ -63,21 +63,21 @@ fn extension() -> Value {
 }
 
 /// A connection to the group `bash` that says nothing first.
-fn bash(harness: &Harness) -> Session {
+pub(crate) fn bash(harness: &Harness) -> Session {
     let mut session = Session::connect(&harness.runtime().join("mcp.sock"));
     session.send(&json!({"harness": {"group": "bash"}}));
     session
 }
 
 /// A request that declares the tasks extension; gives its result.
-fn declaring(session: &mut Session, method: &str, parameters: Value) -> Value {
+pub(crate) fn declaring(session: &mut Session, method: &str, parameters: Value) -> Value {
     let reply = session.request(method, &stateless(parameters, &extension()));
     let result = reply.get("result").cloned();
     result.unwrap_or_else(|| panic!("{method}: {reply}"))
 }
 
 /// Runs a command that waits for a line in the FIFO `gate`; gives the id of its task.
-fn gated(harness: &Harness, session: &mut Session, arguments: &Value) -> Value {
+pub(crate) fn gated(harness: &Harness, session: &mut Session, arguments: &Value) -> Value {
     let gate = harness.workspace().join("gate");
     nix::unistd::mkfifo(&gate, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let call = json!({"name": "run", "arguments": arguments});
@@ -87,7 +87,7 @@ fn gated(harness: &Harness, session: &mut Session, arguments: &Value) -> Value {
     started["taskId"].clone()
 }
 
-fn open_gate(harness: &Harness) {
+pub(crate) fn open_gate(harness: &Harness) {
     std::fs::write(harness.workspace().join("gate"), "it\n").unwrap();
 }
 

@@ -1,8 +1,10 @@
 //! `[sandbox]`: what a task may not do, tried from inside one, as root and as a user without privileges.
 
+mod allowlisted;
+mod asking;
 mod hidden;
 mod network;
-mod outcome;
+pub(crate) mod outcome;
 mod programs;
 mod writing;
 
@@ -19,6 +21,8 @@ use serde_json::{Value, json};
 
 pub(crate) fn trials() -> Vec<Trial> {
     [
+        allowlisted::trials(),
+        asking::trials(),
         hidden::trials(),
         network::trials(),
         outcome::trials(),

@@ -45,6 +45,7 @@ fn a_refused_task_says_which_rules_it_met() {
                     ground.path("tmp").display().to_string(),
                     format!("hidden: {}", ground.path("secret").display()),
                     "no network".to_owned(),
+                    "a call with the input `sandbox` asks a person for more".to_owned(),
                 ] {
                     assert!(rules.contains(&part), "{part}: {rules}");
                 }
@@ -111,7 +112,7 @@ fn required_refuses_to_run_what_cannot_be_enforced_and_says_what() {
 fn the_status_lists_each_rule_and_whether_it_holds() {
     let harness = Harness::start();
     let status = harness.get("/v1/status");
-    for name in ["filesystem", "hidden", "network"] {
+    for name in ["filesystem", "execute", "hidden", "network"] {
         let entries = status["enforcement"].as_array().unwrap();
         let entry = entries.iter().find(|entry| entry["name"] == name);
         let entry = entry.unwrap_or_else(|| panic!("{name}: {status}"));
@@ -130,7 +131,7 @@ fn what_cannot_be_hidden_is_refused_by_the_check() {
 }
 
 /// Why the kernel's out-of-memory killer cannot be set on a task here, if so.
-fn memory_missing() -> Option<String> {
+pub(crate) fn memory_missing() -> Option<String> {
     let controllers = fs::read_to_string("/sys/fs/cgroup/cgroup.controllers").unwrap_or_default();
     if !controllers.split_whitespace().any(|name| name == "memory") {
         return Some("the memory controller is not that of cgroup v2".to_owned());

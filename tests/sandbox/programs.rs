@@ -19,7 +19,7 @@ const ALL: &str =
     "filesystem = \"workspace-write\"\nhidden = [\"GROUND/secret\"]\nnetwork = false\n";
 
 /// Whether the program can be run here at all; it says so where not.
-fn is_there(harness: &harness_tests::harness::Harness, program: &str) -> bool {
+pub(super) fn is_there(harness: &harness_tests::harness::Harness, program: &str) -> bool {
     let there = run(harness, &format!("{program} --version"))["exit_code"] == 0;
     if !there {
         #[expect(

@@ -183,11 +183,19 @@ fn the_tool_is_described_with_a_closed_schema() {
     assert_eq!(tool["inputSchema"]["required"], json!(["cmd"]));
     let properties = tool["inputSchema"]["properties"].as_object().unwrap();
     let names: Vec<&String> = properties.keys().collect();
-    assert_eq!(names, ["cmd", "cwd", "shell", "timeoutMs"]);
+    assert_eq!(names, ["cmd", "cwd", "sandbox", "shell", "timeoutMs"]);
+    let sandbox = &properties["sandbox"];
+    assert!(
+        sandbox
+            .to_string()
+            .contains("\"additionalProperties\":false"),
+        "{sandbox}"
+    );
     let refused = session.call("shell", &json!({"cmd": "true", "timeout_ms": 5}));
     assert!(
-        text(&refused)
-            .contains("shell(cmd: string, cwd?: string, shell?: string, timeoutMs?: integer)"),
+        text(&refused).contains(
+            "shell(cmd: string, cwd?: string, sandbox?: object, shell?: string, timeoutMs?: integer)"
+        ),
         "{refused}"
     );
 }

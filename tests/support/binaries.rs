@@ -25,6 +25,11 @@ pub fn program(name: &str) -> PathBuf {
     path
 }
 
+/// A built plugin, by the name of its library without `lib` and `.so`.
+pub fn library(name: &str) -> PathBuf {
+    program(&format!("lib{name}.so"))
+}
+
 /// The top of the source tree.
 pub fn source() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()

@@ -27,6 +27,20 @@ pub fn node(program: &str, home: PathBuf) -> Command {
     command
 }
 
+/// The words that start a program of the npm set.
+pub fn node_words(program: &str) -> Vec<String> {
+    [node_directory().join("node"), script(program)]
+        .map(|path| path.display().to_string())
+        .to_vec()
+}
+
+/// The words that start a script of `tests/fixtures` with the Python MCP SDK at hand.
+pub fn python_words(name: &str) -> Vec<String> {
+    [interpreter(), source().join("tests/fixtures").join(name)]
+        .map(|path| path.display().to_string())
+        .to_vec()
+}
+
 /// Why the Python MCP SDK cannot be run here; none when it can.
 pub fn python_missing() -> Option<String> {
     (!interpreter().exists())

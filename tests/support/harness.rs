@@ -107,6 +107,11 @@ impl Harness {
         harness
     }
 
+    /// Leaves its directory behind when it ends: whoever gave the parent removes that.
+    pub fn leave_directory(&mut self) {
+        self.directory.disable_cleanup(true);
+    }
+
     /// Replaces the configuration file; the daemon reads it at its start or reload.
     pub fn write_config(&self, config: &str) {
         let workspace = self.workspace().display().to_string();

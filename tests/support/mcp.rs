@@ -23,16 +23,41 @@ impl Session {
     /// Connects, narrows the view to a group, and initializes with the 2025-11-25 protocol.
     #[track_caller]
     pub fn open(socket: &Path, group: Option<&str>) -> Self {
+        Self::open_declaring(socket, group, &json!({}))
+    }
+
+    /// The same with capabilities of the client's.
+    #[track_caller]
+    pub fn open_declaring(socket: &Path, group: Option<&str>, capabilities: &Value) -> Self {
         let mut session = Self::connect(socket);
         if let Some(group) = group {
             session.send(&json!({"harness": {"group": group}}));
         }
+        session.initialize_declaring(capabilities);
+        session
+    }
+
+    /// Begins a session with the 2025-11-25 protocol; gives the result of `initialize`.
+    #[track_caller]
+    pub fn initialize(&mut self) -> Value {
+        self.initialize_declaring(&json!({}))
+    }
+
+    fn initialize_declaring(&mut self, capabilities: &Value) -> Value {
         let client = json!({"name": "test", "version": "0"});
-        let parameters =
-            json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
-        let reply = session.request("initialize", &parameters);
+        let parameters = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": client});
+        let reply = self.request("initialize", &parameters);
         assert!(reply["result"]["protocolVersion"].is_string(), "{reply}");
-        session.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        reply["result"].clone()
+    }
+
+    /// The same with the view narrowed to an MCP server.
+    #[track_caller]
+    pub fn of_server(socket: &Path, server: &str) -> Self {
+        let mut session = Self::connect(socket);
+        session.send(&json!({"harness": {"server": server}}));
+        session.initialize();
         session
     }
 
@@ -101,6 +126,12 @@ impl Session {
         self.reply(id)
     }
 
+    /// Answers a request of the server's.
+    #[track_caller]
+    pub fn answer(&mut self, request: &Value, result: &Value) {
+        self.send(&json!({"jsonrpc": "2.0", "id": request["id"], "result": result}));
+    }
+
     /// Calls a tool and gives the result, which may be an error of the tool.
     #[track_caller]
     pub fn call(&mut self, tool: &str, input: &Value) -> Value {
@@ -119,7 +150,7 @@ impl Session {
         result["structuredContent"].clone()
     }
 
-    /// The next notification of that method.
+    /// The next notification or request of that method.
     #[track_caller]
     pub fn notification(&mut self, method: &str) -> Value {
         if let Some(place) = self

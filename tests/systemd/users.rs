@@ -9,6 +9,7 @@ pub(crate) fn trials(missing: Option<String>) -> Vec<Trial> {
         the_daemon_can_be_another_user_than_the_agent,
         the_agents_user_can_have_another_name,
         a_task_cannot_speak_on_the_control_socket_of_its_own_user,
+        a_person_on_the_host_controls_the_harness_in_a_container,
     ]
 }
 
@@ -140,4 +141,24 @@ fn run_as_agent(agent: &Agent, cmd: &str) -> Value {
         .filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let answer = values.find(|value| value["id"] == 2);
     answer.unwrap_or_else(|| panic!("{answers:?}"))["result"]["structuredContent"].clone()
+}
+
+/// The box has a pid namespace of its own, as a container has: this test's processes are not visible in it.
+fn a_person_on_the_host_controls_the_harness_in_a_container() {
+    let agent = Agent::started("contained", "");
+    let runtime = agent.systemd.inner_path(&agent.runtime());
+    let mut ctl = command::command(harness_tests::binaries::program("harnessctl"));
+    ctl.arg("--runtime-dir")
+        .arg(&runtime)
+        .args(["run", "--wait", "--", "id -un"]);
+    let output = command::run(ctl, b"", PATIENCE).ok();
+    assert!(output.stdout.contains("contained"), "{output:?}");
+    // A task stays inside, also in a namespace of its own below the daemon's.
+    let list = format!("harnessctl --runtime-dir {} list", agent.runtime());
+    let below = format!("unshare --user --map-root-user --pid --fork {list}");
+    for cmd in [list, below] {
+        let status = run_as_agent(&agent, &cmd);
+        let said = status["stderr"]["tail"].as_str().unwrap();
+        assert!(said.contains("belongs to the agent"), "{status}");
+    }
 }

@@ -7,7 +7,7 @@ tools=${HARNESS_TEST_TOOLS:-$(cd "$here/../.." && pwd)/target/tools}
 mkdir -p "$tools"
 
 missing=
-for pair in gcc:gcc python3:python3 python3-venv:- npm:npm node:nodejs dbus-daemon:dbus-daemon systemctl:systemd setpriv:util-linux pgrep:procps mmdebstrap:mmdebstrap; do
+for pair in gcc:gcc python3:python3 python3-venv:- npm:npm node:nodejs jq:jq dbus-daemon:dbus-daemon systemctl:systemd setpriv:util-linux pgrep:procps mmdebstrap:mmdebstrap nix:nix-bin; do
   program=${pair%%:*}
   package=${pair#*:}
   case $program in
@@ -46,6 +46,8 @@ if [ ! -e "$tools/node-$node" ] && command -v npm >/dev/null 2>&1; then
     echo "missing for some tests: the npm packages of tests/tools/package.json" >&2
   fi
 fi
+# What reads and formats the Nix files.
+"$here/../../nix/tests/install.sh" "$tools"
 # A systemd that is newer than the machine's, to compare with.
 newer=$(HARNESS_TEST_TOOLS=$tools "$here/../testbed/newer-systemd") || echo "missing for some tests: a newer systemd (${newer#skipped: })" >&2
 exit 0

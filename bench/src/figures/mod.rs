@@ -1,6 +1,7 @@
 //! What is measured, in groups that can be chosen by name.
 
 mod capture;
+mod gate;
 mod history;
 mod idle;
 mod peers;
@@ -21,7 +22,7 @@ pub(crate) struct Group {
 }
 
 /// All of them, in the order of the table.
-pub(crate) const GROUPS: [Group; 6] = [
+pub(crate) const GROUPS: [Group; 7] = [
     Group {
         name: "run",
         measure: run::measure,
@@ -45,6 +46,10 @@ pub(crate) const GROUPS: [Group; 6] = [
     Group {
         name: "history",
         measure: history::measure,
+    },
+    Group {
+        name: "gate",
+        measure: gate::measure,
     },
 ];
 

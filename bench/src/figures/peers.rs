@@ -17,17 +17,23 @@ use crate::{
 };
 
 pub(super) fn measure(effort: Effort, report: Report<'_>) {
-    let harness = host::harness("");
-    let mut session = host::session(&harness);
-    warm_up(&mut session);
-    for known in &KNOWN {
-        if let Err(error) = compare(known, effort, &harness, &mut session, report) {
-            report(Figure::missing(
-                format!("run, beside {}", known.name),
-                &error,
-            ));
+    let hosts = ["sh", "bash"].map(|shell| {
+        let harness = host::harness(&format!("[bash]\nshell = \"{shell}\"\n"));
+        let mut session = host::session(&harness);
+        warm_up(&mut session);
+        (shell, harness, session)
+    });
+    for (shell, harness, mut session) in hosts {
+        for known in KNOWN.iter().filter(|known| known.shell == shell) {
+            if let Err(error) = compare(known, effort, &harness, &mut session, report) {
+                report(Figure::missing(name("run", known), &error));
+            }
         }
     }
+}
+
+fn name(what: &str, known: &Known) -> String {
+    format!("{what} ({}), beside {}", known.shell, known.name)
 }
 
 fn compare(
@@ -67,15 +73,10 @@ fn compare(
     if let Some(fault) = fault {
         return Err(fault);
     }
-    report(Figure::speed(
-        format!("run, beside {}", known.name),
-        ours,
-        theirs,
-        known.least,
-    ));
+    report(Figure::speed(name("run", known), ours, theirs, known.least));
     if known.by_command {
         report(Figure::speed(
-            format!("harnessctl run, beside {}", known.name),
+            name("harnessctl run", known),
             by_command,
             theirs,
             1.0,

@@ -48,7 +48,7 @@ pub(super) fn commands(scratch: &Path) -> Started {
     Ok(Box::new(Server { session, run }))
 }
 
-/// It has no way to wait: it is asked until it says that the job has ended.
+/// It starts programs without a shell, and has no way to wait: it is asked until it says that the job has ended.
 pub(super) fn background_job(scratch: &Path) -> Started {
     let session = python("mcp-background-job", "mcp-background-job", scratch)?;
     Ok(Box::new(Server {
@@ -58,7 +58,7 @@ pub(super) fn background_job(scratch: &Path) -> Started {
 }
 
 fn run_as_job(session: &mut Session) -> Result<(), PeerError> {
-    let job = session.call("execute_command", &json!({ "command": "true" }))?;
+    let job = session.call("execute_command", &json!({ "command": "bash -c true" }))?;
     loop {
         let status = session.call(
             "get_job_status",

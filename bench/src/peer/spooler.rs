@@ -24,9 +24,9 @@ pub(super) fn start(scratch: &Path) -> Result<Box<dyn Peer>, PeerError> {
 
 impl Spooler {
     /// With a queue of its own.
-    fn command(&self, word: &str) -> Command {
+    fn command(&self, words: &[&str]) -> Command {
         let mut tsp = command(&self.program);
-        tsp.arg(word)
+        tsp.args(words)
             .env("TS_SOCKET", self.directory.join("socket"))
             .env("TMPDIR", &self.directory);
         tsp.stdin(Stdio::null())
@@ -38,11 +38,11 @@ impl Spooler {
 
 impl Peer for Spooler {
     fn run(&mut self) -> Result<(), PeerError> {
-        for word in ["true", "-w"] {
-            let status = self.command(word).status()?;
+        for words in [&["bash", "-c", "true"][..], &["-w"]] {
+            let status = self.command(words).status()?;
             if !status.success() {
                 return Err(PeerError::Answer {
-                    answer: format!("{word}: {status}"),
+                    answer: format!("{}: {status}", words.join(" ")),
                 });
             }
         }
@@ -53,6 +53,6 @@ impl Peer for Spooler {
 impl Drop for Spooler {
     fn drop(&mut self) {
         // Ends its server.
-        self.command("-K").status().ok();
+        self.command(&["-K"]).status().ok();
     }
 }

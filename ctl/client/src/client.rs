@@ -7,8 +7,8 @@ use std::{
 
 use harness_model::{
     Answer, Approval, ApprovalId, CallId, CallQuery, CallRecord, Explanation, HarnessStatus,
-    Invocation, OutputChunk, Page, RunInput, Signal, Standing, Stream, TaskQuery, TaskStatus, Tool,
-    ToolOutput, UnitId, UnitQuery, UnitStatus, Wake, WakeId,
+    Invocation, OutputChunk, Page, PluginLog, PluginStatus, RunInput, Signal, Standing, Stream,
+    TaskQuery, TaskStatus, Tool, ToolOutput, UnitId, UnitQuery, UnitStatus, Wake, WakeId,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -213,6 +213,37 @@ impl Client {
     pub async fn invocations(&self, id: &UnitId, limit: Option<u32>) -> Result<Vec<Invocation>> {
         let path = format!("/v1/units/{id}/invocations");
         send(&self.socket, Ask::get(limited(&path, limit))).await
+    }
+
+    /// MCP servers and plugins.
+    pub async fn plugins(&self) -> Result<Vec<PluginStatus>> {
+        send(&self.socket, Ask::get("/v1/plugins")).await
+    }
+
+    /// Starts an MCP server or plugin, whatever it was stopped or given up for.
+    pub async fn plugin_start(&self, name: &str) -> Result<PluginStatus> {
+        self.plugin_act(name, "start").await
+    }
+
+    /// Stops one; no call starts it again.
+    pub async fn plugin_stop(&self, name: &str) -> Result<PluginStatus> {
+        self.plugin_act(name, "stop").await
+    }
+
+    /// Stops one and starts it again.
+    pub async fn plugin_restart(&self, name: &str) -> Result<PluginStatus> {
+        self.plugin_act(name, "restart").await
+    }
+
+    async fn plugin_act(&self, name: &str, action: &str) -> Result<PluginStatus> {
+        let path = format!("/v1/plugins/{}/{action}", encode(name));
+        send(&self.socket, Ask::post(path, None)).await
+    }
+
+    /// The last lines that one wrote to its standard error.
+    pub async fn plugin_log(&self, name: &str, lines: u32) -> Result<PluginLog> {
+        let path = format!("/v1/plugins/{}/logs?lines={lines}", encode(name));
+        send(&self.socket, Ask::get(path)).await
     }
 
     /// Wakes that are due, oldest first.

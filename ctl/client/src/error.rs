@@ -12,7 +12,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Error {
     /// No socket is there.
     #[error(
-        "no harness is running at {}: start one with `harnessd --agent NAME` or `systemctl start harnessd@NAME`, or name another place with --agent or --runtime-dir",
+        "no harness is running at {}: start one with `harnessd --agent NAME` or `systemctl start harnessd@NAME`, or name another place with --agent, --machine or --runtime-dir",
         paths(.tried)
     )]
     NotRunning {
@@ -48,7 +48,7 @@ pub enum Error {
     },
     /// The name could leave its directory.
     #[error(
-        "{name:?} is not an agent's name: expected letters, digits, and - _ . @ after the first character"
+        "{name:?} is not the name of an agent or a machine: expected letters, digits, and - _ . @ after the first character"
     )]
     InvalidAgent {
         /// As it was given.

@@ -40,6 +40,8 @@ pub struct Surroundings {
     pub xdg_runtime_dir: Option<PathBuf>,
     /// Where system services have theirs: `/run`.
     pub run: PathBuf,
+    /// Where the kernel shows each process's root directory: `/proc`.
+    pub proc: PathBuf,
     /// Where those without either have theirs: `/tmp`.
     pub tmp: PathBuf,
     /// The caller's uid.
@@ -59,6 +61,7 @@ impl Surroundings {
             harness_runtime_dir: variable("HARNESS_RUNTIME_DIR"),
             xdg_runtime_dir: variable("XDG_RUNTIME_DIR"),
             run: "/run".into(),
+            proc: "/proc".into(),
             tmp: "/tmp".into(),
             uid: rustix::process::getuid().as_raw(),
         }
@@ -72,16 +75,22 @@ pub struct Selector {
     pub agent: Option<String>,
     /// `--runtime-dir`
     pub runtime_dir: Option<PathBuf>,
+    /// `--machine`
+    pub machine: Option<String>,
 }
 
 impl Selector {
-    /// The path of a socket: in `--runtime-dir`; else, unless `--agent` is given, in
+    /// The path of a socket: with `--machine` in that container's `/run/harnessd/AGENT`; else in `--runtime-dir`; else, unless `--agent` is given, in
     /// `$HARNESS_RUNTIME_DIR`; else in the first of the agent's places that has it:
     /// `$XDG_RUNTIME_DIR/harnessd/AGENT`, `/run/harnessd/AGENT`, `/tmp/harnessd-UID/AGENT`.
     ///
     /// # Errors
     /// [`Error::NotRunning`], [`Error::InvalidAgent`], [`Error::Untrusted`].
     pub fn find(&self, socket: Socket, surroundings: &Surroundings) -> Result<PathBuf> {
+        if let Some(machine) = &self.machine {
+            let directory = self.inside(machine, surroundings)?;
+            return Ok(directory.join(socket.file_name()));
+        }
         let environment = surroundings
             .harness_runtime_dir
             .as_ref()
@@ -116,6 +125,24 @@ impl Selector {
         }
         tried.push(path);
         Err(Error::NotRunning { tried })
+    }
+
+    /// The runtime directory in a container that systemd-machined knows (`machinectl list`), by way of
+    /// its first process: root alone may look there.
+    fn inside(&self, machine: &str, surroundings: &Surroundings) -> Result<PathBuf> {
+        let agent = self.agent.as_deref().unwrap_or(DEFAULT_AGENT);
+        check_agent(agent)?;
+        check_agent(machine)?;
+        let file = surroundings.run.join("systemd/machines").join(machine);
+        let state = fs::read_to_string(&file).unwrap_or_default();
+        let leader: Option<u32> = (state.lines())
+            .find_map(|line| line.strip_prefix("LEADER="))
+            .and_then(|leader| leader.parse().ok());
+        let Some(leader) = leader else {
+            return Err(Error::NotRunning { tried: vec![file] });
+        };
+        let root = surroundings.proc.join(leader.to_string()).join("root");
+        Ok(root.join("run/harnessd").join(agent))
     }
 }
 
@@ -169,6 +196,7 @@ mod tests {
                 harness_runtime_dir: None,
                 xdg_runtime_dir: Some(directory.path().join("xdg")),
                 run: directory.path().join("run"),
+                proc: directory.path().join("proc"),
                 tmp: directory.path().join("tmp"),
                 uid: rustix::process::getuid().as_raw(),
             };
@@ -189,6 +217,7 @@ mod tests {
             let selector = Selector {
                 agent: agent.map(Into::into),
                 runtime_dir: None,
+                machine: None,
             };
             selector.find(Socket::Control, &self.surroundings)
         }
@@ -216,11 +245,36 @@ mod tests {
         let selector = Selector {
             agent: Some("coder".into()),
             runtime_dir: Some("/mine".into()),
+            machine: None,
         };
         assert_eq!(
             selector.find(Socket::Mcp, &host.surroundings).unwrap(),
             Path::new("/mine/mcp.sock")
         );
+    }
+
+    #[test]
+    fn a_machine_is_looked_into_by_way_of_its_first_process() {
+        let host = Host::new();
+        let find = |machine: &str| {
+            let selector = Selector {
+                agent: Some("coder".into()),
+                runtime_dir: None,
+                machine: Some(machine.into()),
+            };
+            selector.find(Socket::Control, &host.surroundings)
+        };
+        let file = host.make("run/systemd/machines/box");
+        let missing = find("box").unwrap_err();
+        assert!(matches!(missing, Error::NotRunning { .. }), "{missing}");
+        fs::write(file, "NAME=box\nSERVICE=systemd-nspawn\nLEADER=4711\n").unwrap();
+        assert_eq!(
+            find("box").unwrap(),
+            host.surroundings
+                .proc
+                .join("4711/root/run/harnessd/coder/control.sock")
+        );
+        assert!(matches!(find("../box"), Err(Error::InvalidAgent { .. })));
     }
 
     #[test]

@@ -7,8 +7,8 @@ use harness_client::Selector;
 
 use crate::{
     command::{
-        answer, approvals, call, calls, events, explain, list, mcp, mcp_config, output, reload,
-        restart, run, shell, signal, status, stop, tools, units, wait, wakes,
+        answer, approvals, call, calls, events, explain, list, mcp, mcp_config, output, plugins,
+        reload, restart, run, shell, signal, status, stop, tools, units, wait, wakes,
     },
     exit::HELP,
 };
@@ -46,6 +46,16 @@ pub(crate) struct Place {
         value_name = "DIR"
     )]
     pub(crate) runtime_dir: Option<PathBuf>,
+    /// The container the harness is in, as machinectl names it; for root
+    #[arg(
+        short = 'M',
+        long,
+        global = true,
+        help_heading = "Global options",
+        value_name = "NAME",
+        conflicts_with = "runtime_dir"
+    )]
+    pub(crate) machine: Option<String>,
 }
 
 impl Place {
@@ -53,6 +63,7 @@ impl Place {
         Selector {
             agent: self.agent.clone(),
             runtime_dir: self.runtime_dir.clone(),
+            machine: self.machine.clone(),
         }
     }
 }
@@ -72,6 +83,7 @@ pub(crate) enum Command {
     Wakes(wakes::Arguments),
     Events(events::Arguments),
     Units(units::Arguments),
+    Plugins(plugins::Arguments),
     Tools(tools::Arguments),
     Call(call::Arguments),
     Calls(calls::Arguments),

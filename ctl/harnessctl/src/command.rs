@@ -10,6 +10,7 @@ pub(crate) mod list;
 pub(crate) mod mcp;
 pub(crate) mod mcp_config;
 pub(crate) mod output;
+pub(crate) mod plugins;
 pub(crate) mod reload;
 pub(crate) mod restart;
 pub(crate) mod run;
@@ -42,6 +43,7 @@ pub(crate) async fn execute(command: Command, context: &Context) -> Result<Exit>
         Command::Wakes(arguments) => wakes::execute(arguments, context).await,
         Command::Events(arguments) => events::execute(arguments, context).await,
         Command::Units(arguments) => units::execute(arguments, context).await,
+        Command::Plugins(arguments) => plugins::execute(arguments, context).await,
         Command::Tools(arguments) => tools::execute(arguments, context).await,
         Command::Call(arguments) => call::execute(arguments, context).await,
         Command::Calls(arguments) => calls::execute(arguments, context).await,

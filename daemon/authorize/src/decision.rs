@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use harness_model::Scope;
+use harness_model::{Allowance, Scope};
 
 /// The answer for one call. The order is the strictness: the strictest match wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,6 +36,8 @@ pub enum Why {
     Mutating,
     /// A rule of the configuration asks.
     Policy,
+    /// The call asks for more than the sandbox gives.
+    Sandbox,
     /// The tool says nothing, and was rated as changing something.
     RatedChanges,
 }
@@ -49,6 +51,7 @@ impl Why {
             Self::OpenWorld => "open_world",
             Self::Mutating => "mutating",
             Self::Policy => "policy",
+            Self::Sandbox => "sandbox",
             Self::RatedChanges => "rated_changes",
         }
     }
@@ -77,8 +80,12 @@ pub struct Evaluation {
     pub matched: Vec<MatchedRule>,
     /// Why a person is asked.
     pub why: Option<Why>,
-    /// What an "always" for this call would cover: as much as is shown, and no more.
+    /// What an "always" for this call would cover: as much as is shown, and no more. Of a script that is not asked
+    /// about, its text.
     pub scope: Scope,
+    /// Set when it runs because an allowlist let it through, and not because a person has answered: what it was
+    /// read to run, and may not exceed.
+    pub allowance: Option<Allowance>,
 }
 
 impl Evaluation {

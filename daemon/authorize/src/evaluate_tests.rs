@@ -26,6 +26,7 @@ fn call(tool: &Tool, input: &Value) -> Call {
         tool: tool.name.clone(),
         input: input.as_object().unwrap().clone(),
         started_at: Timestamp::default(),
+        allowance: None,
     }
 }
 
@@ -40,6 +41,29 @@ fn policy(rules: Vec<ToolRule>) -> Policy {
     policy
 }
 
+#[test]
+fn a_rule_for_a_tool_of_the_harness_is_none_for_a_servers_tool_of_the_same_name() {
+    let rules = vec![
+        rule("shell", Mode::Allow, &[]),
+        rule("sh*", Mode::Allow, &[]),
+        rule("other__*", Mode::Off, &[]),
+    ];
+    let policy = policy(rules).with_servers(["github", "other"]);
+    let decide = |group: &str, name: &str| {
+        let tool = tool(group, name, declared(None, Some(true), None));
+        authorize(
+            &policy,
+            &tool,
+            &call(&tool, &json!({})),
+            &Grants::default(),
+            None,
+        )
+        .decision
+    };
+    assert_eq!(decide("github", "shell"), Decision::Ask);
+    assert_eq!(decide("other", "anything"), Decision::Deny);
+}
+
 fn run(policy: &Policy, cmd: &str, grants: &Grants) -> Evaluation {
     let tool = tool("bash", "run", Annotations::default());
     authorize(
@@ -47,7 +71,7 @@ fn run(policy: &Policy, cmd: &str, grants: &Grants) -> Evaluation {
         &tool,
         &call(&tool, &json!({"cmd": cmd})),
         grants,
-        false,
+        None,
     )
 }
 
@@ -73,7 +97,7 @@ fn a_group_that_is_switched_off_is_denied_whatever_its_rules_say() {
         &other,
         &call(&other, &json!({})),
         &Grants::default(),
-        false,
+        None,
     );
     assert_eq!(evaluation.decision, Decision::Deny);
     assert_eq!(evaluation.deciding().unwrap().layer, "tool_groups");
@@ -113,7 +137,7 @@ fn the_closest_name_wins_over_globs_and_longer_globs_over_shorter_ones() {
             &tool,
             &call(&tool, &json!({})),
             &Grants::default(),
-            false,
+            None,
         );
         assert_eq!(evaluation.decision, expected, "{name}");
     }
@@ -124,7 +148,7 @@ fn the_closest_name_wins_over_globs_and_longer_globs_over_shorter_ones() {
             &tool,
             &call(&tool, &json!({})),
             &Grants::default(),
-            false
+            None
         )
         .decision,
         Decision::Ask
@@ -166,7 +190,7 @@ fn without_a_rule_the_annotations_decide_as_the_mode_says() {
                 &tool,
                 &call(&tool, &json!({})),
                 &Grants::default(),
-                false,
+                None,
             );
             assert_eq!(evaluation.why, expected, "{annotations:?} {mode:?}");
             assert_eq!(evaluation.decision == Decision::Ask, expected.is_some());
@@ -174,24 +198,76 @@ fn without_a_rule_the_annotations_decide_as_the_mode_says() {
     }
 }
 
+fn rating(changes: bool) -> Rating {
+    Rating {
+        changes,
+        says: "my-rater: it says so".to_owned(),
+        remedy: "ask another one".to_owned(),
+    }
+}
+
+/// Why a person is asked about a rated tool, and whether the rating was heeded.
+fn rated(says: Annotations, mode: ApprovalMode, rule: Option<Mode>, changes: bool) -> Option<Why> {
+    let tool = tool("github", "x", says);
+    let rules = rule.map(|mode| self::rule("x", mode, &[]));
+    let mut policy = policy(rules.into_iter().collect());
+    policy.approval = mode;
+    let call = call(&tool, &json!({}));
+    let rating = rating(changes);
+    let evaluation = authorize(&policy, &tool, &call, &Grants::default(), Some(&rating));
+    let of_rater = |rule: &MatchedRule| rule.layer == "[approval] rater";
+    let heeded = evaluation.matched.iter().any(of_rater);
+    assert_eq!(heeded, policy.heeds_rating(&tool));
+    assert_eq!(
+        evaluation.decision == Decision::Ask,
+        evaluation.why.is_some()
+    );
+    evaluation.why
+}
+
 #[test]
 fn a_rating_only_adds_a_question() {
-    let silent = tool("github", "x", Annotations::default());
-    let evaluation = authorize(
-        &policy(vec![]),
-        &silent,
-        &call(&silent, &json!({})),
-        &Grants::default(),
-        true,
+    use ApprovalMode::{Normal, Off, Protective};
+    let silent = Annotations::default();
+    let reads = declared(Some(true), None, None);
+    let destroys = declared(None, Some(true), None);
+    assert_eq!(rated(silent, Normal, None, true), Some(Why::RatedChanges));
+    assert_eq!(rated(silent, Normal, None, false), None);
+    assert_eq!(rated(silent, Protective, None, false), Some(Why::Mutating));
+    assert_eq!(rated(silent, Off, None, true), None);
+    assert_eq!(rated(silent, Normal, Some(Mode::Allow), true), None);
+    assert_eq!(
+        rated(silent, Normal, Some(Mode::Ask), false),
+        Some(Why::Policy)
     );
-    assert_eq!(evaluation.why, Some(Why::RatedChanges));
-    let reads = tool("github", "x", declared(Some(true), None, None));
+    assert_eq!(rated(reads, Normal, None, true), None);
+    assert_eq!(rated(destroys, Normal, None, false), Some(Why::Destructive));
+}
+
+#[test]
+fn a_rating_is_named_with_its_reason_and_remedy_and_yields_to_a_yes_for_good() {
+    let tool = tool("github", "x", Annotations::default());
+    let call = call(&tool, &json!({}));
+    let asked = authorize(
+        &policy(vec![]),
+        &tool,
+        &call,
+        &Grants::default(),
+        Some(&rating(true)),
+    );
+    let rule = asked.deciding().unwrap();
+    assert_eq!(
+        (rule.rule.as_str(), rule.remedy.as_str()),
+        ("my-rater: it says so", "ask another one")
+    );
+    let mut yes = standing(1, Scope::Tool, true);
+    (yes.group, yes.tool) = ("github".to_owned(), "x".to_owned());
     let evaluation = authorize(
         &policy(vec![]),
-        &reads,
-        &call(&reads, &json!({})),
-        &Grants::default(),
-        true,
+        &tool,
+        &call,
+        &Grants::of(vec![yes]),
+        Some(&rating(true)),
     );
     assert_eq!(evaluation.decision, Decision::Allow);
 }
@@ -232,7 +308,7 @@ fn variables_of_the_call_are_a_reason_to_ask() {
             &tool,
             &call(&tool, &input),
             &Grants::default(),
-            false
+            None
         )
         .decision,
         Decision::Ask
@@ -292,6 +368,28 @@ fn what_cannot_be_read_as_commands_is_remembered_as_this_text_alone() {
             Decision::Ask,
             "{cmd}"
         );
+    }
+}
+
+#[test]
+fn an_always_for_a_text_does_not_cover_it_with_other_variables() {
+    let policy = policy(vec![rule("run", Mode::Ask, &[])]);
+    let grants = Grants::of(vec![standing(
+        1,
+        Scope::Text("eval \"$x\"".to_owned()),
+        true,
+    )]);
+    let tool = tool("bash", "run", Annotations::default());
+    for (input, expected) in [
+        (json!({"cmd": "eval \"$x\""}), Decision::Allow),
+        (json!({"cmd": "eval \"$x\"", "env": {}}), Decision::Allow),
+        (
+            json!({"cmd": "eval \"$x\"", "env": {"x": "rm -rf ."}}),
+            Decision::Ask,
+        ),
+    ] {
+        let evaluation = authorize(&policy, &tool, &call(&tool, &input), &grants, None);
+        assert_eq!(evaluation.decision, expected, "{input}");
     }
 }
 

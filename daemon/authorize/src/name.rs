@@ -2,21 +2,40 @@
 
 use harness_model::Tool;
 
-/// How closely `pattern` names the tool; `None` when it does not. `GROUP__TOOL` is closer than `TOOL`,
-/// both are closer than any glob, and of globs the one with more letters is closer.
-pub(crate) fn closeness(pattern: &str, tool: &Tool) -> Option<usize> {
-    let pattern = pattern.replace('-', "_");
-    let name = tool.name.replace('-', "_");
-    let full = format!("{}__{name}", tool.group.replace('-', "_"));
-    if pattern == full {
-        return Some(usize::MAX);
+/// A name or glob with underscores for hyphens, which are the same.
+pub(crate) fn plain(name: &str) -> String {
+    name.replace('-', "_")
+}
+
+/// The names of a tool, plain.
+pub(crate) struct Names {
+    full: String,
+    /// Where in `full` the tool's own name begins.
+    own: usize,
+}
+
+impl Names {
+    pub(crate) fn of(tool: &Tool) -> Self {
+        let full = plain(&format!("{}__{}", tool.group, tool.name));
+        let own = full.len() - tool.name.len();
+        Self { full, own }
     }
-    if pattern == name {
-        return Some(usize::MAX - 1);
+
+    /// How closely a plain `pattern` names the tool; `None` when it does not. `GROUP__TOOL` is closer than `TOOL`,
+    /// both are closer than any glob, and of globs the one with more letters is closer. A `foreign` tool has its full
+    /// name alone.
+    pub(crate) fn closeness(&self, pattern: &str, foreign: bool) -> Option<usize> {
+        let (full, name) = (self.full.as_str(), &self.full[self.own..]);
+        if pattern == full {
+            return Some(usize::MAX);
+        }
+        if pattern == name && !foreign {
+            return Some(usize::MAX - 1);
+        }
+        let matches = matches(pattern.as_bytes(), full.as_bytes())
+            || !foreign && matches(pattern.as_bytes(), name.as_bytes());
+        matches.then(|| pattern.chars().filter(|c| !matches!(c, '*' | '?')).count())
     }
-    let matches = matches(pattern.as_bytes(), full.as_bytes())
-        || matches(pattern.as_bytes(), name.as_bytes());
-    matches.then(|| pattern.chars().filter(|c| !matches!(c, '*' | '?')).count())
 }
 
 /// `*` is any text, `?` any one character; in linear space and without backtracking over more than one `*`.

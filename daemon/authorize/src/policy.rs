@@ -3,9 +3,9 @@
 use std::{collections::BTreeSet, path::PathBuf};
 
 use harness_bashscan::{Pattern, PatternError};
-use harness_model::Tool;
+use harness_model::{SandboxProfile, Tool};
 
-use crate::name::closeness;
+use crate::name::{Names, plain};
 
 /// The tool groups that never can be switched off.
 const ALWAYS: [&str; 1] = ["bash"];
@@ -52,9 +52,13 @@ pub enum ApprovalMode {
 pub struct ToolRule {
     /// A tool's name, `GROUP__TOOL`, or a glob over either.
     pub name: String,
+    plain: String,
     /// What the gate does.
     pub mode: Mode,
-    pub(crate) allowlist: Vec<(String, Pattern)>,
+    /// What may be executed beside the programs of a script that the allowlist let through; see
+    /// [`Allowance`](harness_model::Allowance).
+    pub execute: Vec<String>,
+    pub(crate) allowlist: Vec<Pattern>,
 }
 
 /// An entry of an allowlist that is no pattern.
@@ -69,6 +73,12 @@ pub struct RuleError {
     pub source: PatternError,
 }
 
+/// Whether a rule of this name is about the tool, be there closer ones or not.
+#[must_use]
+pub fn names(name: &str, tool: &Tool) -> bool {
+    Names::of(tool).closeness(&plain(name), false).is_some()
+}
+
 impl ToolRule {
     /// A rule with its allowlist parsed.
     ///
@@ -76,17 +86,21 @@ impl ToolRule {
     /// An entry that is no pattern.
     pub fn new(name: &str, mode: Mode, allowlist: &[String]) -> Result<Self, RuleError> {
         let parse = |entry: &String| match Pattern::parse(entry) {
-            Ok(pattern) => Ok((entry.clone(), pattern)),
+            Ok(pattern) => Ok(pattern),
             Err(source) => Err(RuleError {
                 tool: name.to_owned(),
                 entry: entry.clone(),
                 source,
             }),
         };
-        let allowlist = allowlist.iter().map(parse).collect::<Result<_, _>>()?;
+        let mut allowlist: Vec<Pattern> = allowlist.iter().map(parse).collect::<Result<_, _>>()?;
+        // What `tools` calls comes to this gate by itself.
+        allowlist.extend(Pattern::parse("tools *"));
         Ok(Self {
             name: name.to_owned(),
+            plain: plain(name),
             mode,
+            execute: Vec::new(),
             allowlist,
         })
     }
@@ -96,11 +110,16 @@ impl ToolRule {
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     groups: BTreeSet<String>,
+    servers: BTreeSet<String>,
     rules: Vec<ToolRule>,
     /// When a person is asked about a tool that no rule names.
     pub approval: ApprovalMode,
     /// The directory below which an allowlisted command may write; absolute.
     pub workspace: PathBuf,
+    /// What commands run with where the call does not say; `bash` when it is none.
+    pub shell: Option<PathBuf>,
+    /// The sandbox of shell calls, more of which has to be asked for.
+    pub sandbox: SandboxProfile,
 }
 
 impl Policy {
@@ -114,6 +133,14 @@ impl Policy {
         }
     }
 
+    /// The same with the tool groups of MCP servers, whose tools only their full names and globs over those mean: a
+    /// server that calls a tool `shell` does not come by the rule for the harness's own.
+    #[must_use]
+    pub fn with_servers<T: Into<String>>(mut self, servers: impl IntoIterator<Item = T>) -> Self {
+        self.servers = servers.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// The same with rules for tools.
     #[must_use]
     pub fn with_rules(mut self, rules: Vec<ToolRule>) -> Self {
@@ -124,15 +151,18 @@ impl Policy {
     /// Whether the group is switched on.
     #[must_use]
     pub fn has_group(&self, group: &str) -> bool {
-        self.groups.contains(group)
+        self.groups.contains(group) || self.servers.contains(group)
     }
 
     /// The rule that names the tool most closely.
-    pub(crate) fn rule_for(&self, tool: &Tool) -> Option<&ToolRule> {
+    #[must_use]
+    pub fn rule_for(&self, tool: &Tool) -> Option<&ToolRule> {
+        let of_tool = Names::of(tool);
+        let foreign = self.servers.contains(&tool.group);
         let named = self
             .rules
             .iter()
-            .filter_map(|rule| Some((closeness(&rule.name, tool)?, rule)));
+            .filter_map(|rule| Some((of_tool.closeness(&rule.plain, foreign)?, rule)));
         named
             .max_by_key(|(closeness, _)| *closeness)
             .map(|(_, rule)| rule)

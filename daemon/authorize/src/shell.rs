@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use harness_bashscan::{self as bashscan, Dialect, Pattern, Scan, Verdict};
 use harness_model::{Call, Scope, Tool};
 
+use crate::{Policy, read::Read};
+
 /// The tools whose input is a script: group, name.
 const SHELLS: [(&str, &str); 2] = [("bash", "run"), ("shell", "shell")];
 
@@ -20,19 +22,20 @@ pub(crate) struct Script<'a> {
 
 impl<'a> Script<'a> {
     /// The script of a call, if its tool runs one.
-    pub(crate) fn of(tool: &Tool, call: &'a Call, workspace: &'a Path) -> Option<Self> {
+    pub(crate) fn of(tool: &Tool, call: &'a Call, policy: &'a Policy) -> Option<Self> {
         if !SHELLS.contains(&(tool.group.as_str(), tool.name.as_str())) {
             return None;
         }
         let word = |name: &str| call.input.get(name).and_then(serde_json::Value::as_str);
         let text = word("cmd")?;
         // An interpreter that is no bash may read the text differently.
-        let shell = word("shell").map_or("bash", |shell| shell.rsplit('/').next().unwrap_or(shell));
-        let dialect = if shell == "bash" {
+        let shell = word("shell").map(Path::new).or(policy.shell.as_deref());
+        let dialect = if shell.is_none_or(|shell| shell.file_name() == Some("bash".as_ref())) {
             Dialect::Bash
         } else {
             Dialect::Posix
         };
+        let workspace = policy.workspace.as_path();
         let has_environment = call
             .input
             .get("env")
@@ -51,8 +54,8 @@ impl<'a> Script<'a> {
         self.text
     }
 
-    /// Whether the patterns allow all of it; else what is not allowed, in words.
-    pub(crate) fn judge(&self, patterns: &[Pattern]) -> Result<(), String> {
+    /// What was read, when the patterns allow all of it; else what is not allowed, in words.
+    pub(crate) fn judge(&self, patterns: &[Pattern]) -> Result<Read, String> {
         if self.has_environment {
             return Err("the call sets variables, which can change what a command does".to_owned());
         }
@@ -61,13 +64,18 @@ impl<'a> Script<'a> {
             cwd: &self.cwd,
         };
         match bashscan::judge_scan(self.text, &self.scan, patterns, policy) {
-            Verdict::Allowed { .. } => Ok(()),
+            Verdict::Allowed { matched } => Ok(Read::of(&self.scan, &matched)),
             Verdict::NotListed { command, .. } => {
                 Err(format!("not in the allowlist: {}", excerpt(&command)))
             }
             Verdict::Asks { reason, .. } => Err(format!("no list covers it: {reason}")),
             Verdict::Opaque { reason, .. } => Err(format!("not fully understood: {reason}")),
         }
+    }
+
+    /// Whether running `text` is all that the call does: variables could make another command of it.
+    pub(crate) fn is_all_of(&self, text: &str) -> bool {
+        self.text == text && !self.has_environment
     }
 
     pub(crate) fn is_allowed_by(&self, patterns: &[Pattern]) -> bool {

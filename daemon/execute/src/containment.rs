@@ -9,10 +9,14 @@ const REFUSED: [&str; 3] = [
     "cross-device link",
 ];
 
+/// What can be done about it.
+const REMEDY: &str = "a call with the input `sandbox` asks a person for more";
+
 /// The rules in words, when there are any and the command failed or complains of a refused access.
 pub(crate) fn met(rules: &SandboxRules, failed: bool, stderr: &str) -> Option<String> {
     let refused = failed || REFUSED.iter().any(|text| stderr.contains(text));
-    refused.then(|| rules.containment()).flatten()
+    let rules = refused.then(|| rules.containment()).flatten()?;
+    Some(format!("{rules}; {REMEDY}"))
 }
 
 #[cfg(test)]
@@ -25,7 +29,7 @@ mod tests {
             no_network: true,
             ..SandboxRules::default()
         };
-        let told = Some("no network".to_owned());
+        let told = Some(format!("no network; {REMEDY}"));
         assert_eq!(met(&rules, true, ""), told);
         assert_eq!(met(&rules, false, "cat: x: Permission denied\n"), told);
         assert_eq!(met(&rules, false, "warning: unused\n"), None);

@@ -1,17 +1,25 @@
 //! What a tool group is.
 
+use std::sync::Arc;
+
 use futures_util::future::BoxFuture;
-use harness_model::{Call, CallContext, ErrorCode, Outcome, Refusal, Tool};
+use harness_model::{Call, CallContext, ErrorCode, Outcome, Refusal, SandboxRules, Tool};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// A set of tools under one name.
 pub trait ToolGroup: Send + Sync + 'static {
     /// The group's name, as it stands in `tool_groups`.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// Its tools.
     fn tools(&self) -> Vec<Tool>;
+
+    /// A tool as the MCP server behind it lists it, with what [`Tool`] has no words for.
+    fn original(&self, tool: &str) -> Option<Arc<Map<String, Value>>> {
+        let _ = tool;
+        None
+    }
 
     /// The input as it will be carried out: what the caller left open is filled in, what the configuration limits is
     /// clamped. It was validated; what comes back is what is judged, recorded and shown. Preparing it again
@@ -26,6 +34,12 @@ pub trait ToolGroup: Send + Sync + 'static {
     ) -> Result<Map<String, Value>, Refusal> {
         let _ = tool;
         Ok(input)
+    }
+
+    /// The rules that a prepared call would run under; `None` where it starts no process.
+    fn sandbox(&self, call: &Call) -> Option<SandboxRules> {
+        let _ = call;
+        None
     }
 
     /// Carries out one call. Dropping the future takes the call back.

@@ -6,6 +6,7 @@
 
 mod answer;
 mod digest;
+mod elicit;
 mod hold;
 
 use std::{
@@ -21,7 +22,9 @@ use tokio::sync::watch;
 
 use crate::redact::Redactor;
 
-pub(crate) use hold::{Admission, Patience};
+pub(crate) use digest::{canonical, hex};
+pub(crate) use elicit::Elicitation;
+pub(crate) use hold::Patience;
 
 /// The approvals of the harness.
 pub(crate) struct Approvals {

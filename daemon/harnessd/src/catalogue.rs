@@ -1,129 +1,238 @@
 //! Every tool there is, by name: which one a caller means, and whether the input fits it.
+//!
+//! The tools of MCP servers come and go. A snapshot of all is replaced as one, so that a call sees either all of a
+//! change or nothing of it.
 
-use std::{collections::BTreeMap, sync::Arc};
+mod entry;
+mod name;
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, PoisonError, RwLock},
+};
 
 use harness_authorize::Policy;
 use harness_execute::ToolGroup;
 use harness_mcp::{Exposed, View};
 use harness_model::{CallRequest, ErrorCode, Refusal, Tool};
-use serde_json::{Map, Value};
 
+pub(crate) use self::entry::{Entry, SchemaError};
+use self::name::SEPARATOR;
 use crate::config::hint;
 
-/// What stands between a group's name and a tool's where both are shown as one name.
-const SEPARATOR: &str = "__";
+/// The tools of one group, in its own order.
+#[derive(Clone)]
+struct Group {
+    entries: Vec<Arc<Entry>>,
+    /// It is an MCP server's or a plugin's.
+    foreign: bool,
+}
 
-/// One tool with the group that carries it out.
-pub(crate) struct Entry {
-    pub(crate) tool: Arc<Tool>,
-    pub(crate) group: Arc<dyn ToolGroup>,
-    validator: jsonschema::Validator,
+/// All tools at one time.
+#[derive(Clone, Default)]
+struct Snapshot {
+    groups: BTreeMap<String, Group>,
+    /// By the name in the whole catalogue.
+    by_full_name: HashMap<String, Arc<Entry>>,
 }
 
 /// The tools of every group that this harness has.
 pub(crate) struct Catalogue {
-    groups: BTreeMap<String, Vec<Arc<Entry>>>,
-}
-
-/// A tool's own input schema is no JSON Schema.
-#[derive(Debug, thiserror::Error)]
-#[error("the input schema of {group}/{tool} is not valid: {message}")]
-pub struct SchemaError {
-    group: String,
-    tool: String,
-    message: String,
+    current: RwLock<Arc<Snapshot>>,
+    /// Held while a group is read and put in its place, so that the newest reading is the last one.
+    changing: Mutex<()>,
 }
 
 impl Catalogue {
+    /// The harness's own groups.
     pub(crate) fn of(groups: Vec<Arc<dyn ToolGroup>>) -> Result<Self, SchemaError> {
-        let mut catalogue = BTreeMap::new();
+        let mut snapshot = Snapshot::default();
         for group in groups {
             let entries: Result<Vec<_>, _> = group
                 .tools()
                 .into_iter()
-                .map(|tool| Entry::new(tool, &group))
+                .map(|tool| Entry::own(tool, &group))
                 .collect();
-            catalogue.insert(group.name().to_owned(), entries?);
+            let own = Group {
+                entries: entries?,
+                foreign: false,
+            };
+            snapshot.groups.insert(group.name().to_owned(), own);
         }
-        Ok(Self { groups: catalogue })
+        snapshot.index();
+        Ok(Self {
+            current: RwLock::new(Arc::new(snapshot)),
+            changing: Mutex::new(()),
+        })
     }
 
-    /// The tool a request means: in its group, by `GROUP__TOOL`, or by a name that only one group has.
-    pub(crate) fn resolve(&self, request: &CallRequest) -> Result<Arc<Entry>, Refusal> {
-        let (group, name) = match (&request.group, request.tool.split_once(SEPARATOR)) {
-            (Some(group), _) => (Some(group.as_str()), request.tool.as_str()),
-            (None, Some((group, name))) if self.groups.contains_key(group) => (Some(group), name),
-            (None, _) => (None, request.tool.as_str()),
+    /// Puts the tools that an MCP server has now in the place of those it had.
+    pub(crate) fn put_server(&self, server: &Arc<dyn ToolGroup>) {
+        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut snapshot = Snapshot::clone(&self.current());
+        let old = snapshot.groups.get(server.name());
+        let old = old.map(|group| group.entries.clone()).unwrap_or_default();
+        let entry = |tool: Tool| {
+            let same = old.iter().find(|entry| *entry.tool == tool);
+            Entry::foreign(tool, server, same)
         };
-        if let Some(group) = group {
-            let entries = self
-                .groups
-                .get(group)
-                .ok_or_else(|| self.no_such_group(group))?;
-            let found = entries
-                .iter()
-                .find(|entry| entry.tool.name == name)
-                .cloned();
-            return found.ok_or_else(|| {
-                no_such_tool(name, entries.iter().map(|entry| entry.tool.name.as_str()))
-            });
+        let group = Group {
+            entries: server.tools().into_iter().map(entry).collect(),
+            foreign: true,
+        };
+        snapshot.groups.insert(server.name().to_owned(), group);
+        self.replace(snapshot);
+    }
+
+    /// An MCP server has left the configuration.
+    pub(crate) fn remove_server(&self, server: &str) {
+        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut snapshot = Snapshot::clone(&self.current());
+        if snapshot
+            .groups
+            .get(server)
+            .is_some_and(|group| group.foreign)
+        {
+            snapshot.groups.remove(server);
+            self.replace(snapshot);
         }
-        let all = || self.groups.values().flatten();
-        let mut named = all().filter(|entry| entry.tool.name == name);
-        match (named.next(), named.next()) {
-            (Some(entry), None) => Ok(entry.clone()),
-            (Some(first), Some(second)) => {
-                let (first, second) = (&first.tool.group, &second.tool.group);
-                let message = format!(
-                    "{name} is a tool of {first} and of {second}: say which, as in {first}{SEPARATOR}{name}"
-                );
-                Err(Refusal::new(ErrorCode::UnknownCommand, message))
-            }
-            (None, _) => Err(no_such_tool(
-                name,
-                all().map(|entry| entry.tool.name.as_str()),
-            )),
-        }
+    }
+
+    fn replace(&self, mut snapshot: Snapshot) {
+        snapshot.index();
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
+    }
+
+    fn current(&self) -> Arc<Snapshot> {
+        let current = self.current.read();
+        Arc::clone(&current.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The tool a request means: in its group, by its name in the whole catalogue, or by a name that only one group
+    /// has.
+    pub(crate) fn resolve(&self, request: &CallRequest) -> Result<Arc<Entry>, Refusal> {
+        self.current().resolve(request)
     }
 
     /// The tools of a view, under the names that it shows them by.
     pub(crate) fn exposed(&self, view: &View, policy: &Policy) -> Result<Vec<Exposed>, Refusal> {
-        let expose = |entry: &Arc<Entry>, name: String| Exposed {
-            name,
-            tool: entry.tool.clone(),
-        };
+        let current = self.current();
         match view {
             View::All => {
-                let groups = self
-                    .groups
-                    .iter()
-                    .filter(|(group, _)| policy.has_group(group));
-                let entries = groups.flat_map(|(_, entries)| entries);
+                let groups = current.groups.iter();
+                let on = groups.filter(|(group, _)| policy.has_group(group));
+                let entries = on.flat_map(|(_, group)| &group.entries);
                 Ok(entries
-                    .map(|entry| expose(entry, full_name(&entry.tool)))
+                    .map(|entry| entry.exposed(&entry.full_name))
                     .collect())
             }
             View::Group(group) | View::Server(group) => {
-                let entries = self.groups.get(group).filter(|_| policy.has_group(group));
-                let entries = entries.ok_or_else(|| self.no_such_group(group))?;
+                let found = current.groups.get(group);
+                let found = found.filter(|_| policy.has_group(group));
+                let found = found.ok_or_else(|| current.no_such_group(group))?;
+                let entries = found.entries.iter();
                 Ok(entries
-                    .iter()
-                    .map(|entry| expose(entry, entry.tool.name.clone()))
+                    .map(|entry| entry.exposed(&entry.tool.name))
                     .collect())
             }
         }
     }
 
-    /// The groups that are switched on, `bash` first.
+    /// The tools of a group; none where there is no such group.
+    pub(crate) fn tools(&self, group: &str) -> Vec<Arc<Tool>> {
+        let current = self.current();
+        let group = current.groups.get(group);
+        let entries = group.into_iter().flat_map(|group| &group.entries);
+        entries.map(|entry| entry.tool.clone()).collect()
+    }
+
+    /// The groups that are switched on, those of MCP servers included, `bash` first.
+    pub(crate) fn all_groups(&self, policy: &Policy) -> Vec<String> {
+        let current = self.current();
+        let foreign = current.groups.iter().filter(|(_, group)| group.foreign);
+        let foreign = foreign.filter(|(group, _)| policy.has_group(group));
+        let mut groups = self.groups(policy);
+        groups.extend(foreign.map(|(group, _)| group.clone()));
+        groups
+    }
+
+    /// The harness's own groups that are switched on, `bash` first.
     pub(crate) fn groups(&self, policy: &Policy) -> Vec<String> {
-        let mut groups: Vec<String> = self
-            .groups
-            .keys()
-            .filter(|group| policy.has_group(group))
-            .cloned()
-            .collect();
+        let current = self.current();
+        let own = current.groups.iter().filter(|(_, group)| !group.foreign);
+        let on = own.filter(|(group, _)| policy.has_group(group));
+        let mut groups: Vec<String> = on.map(|(group, _)| group.clone()).collect();
         groups.sort_by_key(|group| group != "bash");
         groups
+    }
+}
+
+impl Snapshot {
+    /// Own groups come first, and among all the order is that of the names: whoever else is there, a name means the
+    /// same.
+    fn index(&mut self) {
+        self.by_full_name.clear();
+        let mut groups: Vec<&Group> = self.groups.values().collect();
+        groups.sort_by_key(|group| group.foreign);
+        for entry in groups.into_iter().flat_map(|group| &group.entries) {
+            let name = entry.full_name.clone();
+            self.by_full_name
+                .entry(name)
+                .or_insert_with(|| entry.clone());
+        }
+    }
+
+    fn resolve(&self, request: &CallRequest) -> Result<Arc<Entry>, Refusal> {
+        let name = request.tool.as_str();
+        if let Some(group) = &request.group {
+            return self.in_group(group, name);
+        }
+        if let Some(entry) = self.by_full_name.get(name) {
+            return Ok(entry.clone());
+        }
+        match name.split_once(SEPARATOR) {
+            Some((group, name)) if self.groups.contains_key(group) => self.in_group(group, name),
+            Some(_) | None => self.by_own_name(name),
+        }
+    }
+
+    fn in_group(&self, group: &str, name: &str) -> Result<Arc<Entry>, Refusal> {
+        let found = self.groups.get(group);
+        let entries = &found.ok_or_else(|| self.no_such_group(group))?.entries;
+        let entry = entries.iter().find(|entry| entry.tool.name == name);
+        entry
+            .cloned()
+            .ok_or_else(|| no_such_tool(name, entries.iter().map(|entry| entry.tool.name.as_str())))
+    }
+
+    /// A name that the harness's own tools have means one of those, whatever servers call theirs.
+    fn by_own_name(&self, name: &str) -> Result<Arc<Entry>, Refusal> {
+        let named = |foreign: bool| -> Vec<&Arc<Entry>> {
+            let groups = self.groups.values();
+            let groups = groups.filter(|group| group.foreign == foreign);
+            let entries = groups.flat_map(|group| &group.entries);
+            entries.filter(|entry| entry.tool.name == name).collect()
+        };
+        let own = named(false);
+        let found = if own.is_empty() { named(true) } else { own };
+        match found.as_slice() {
+            [entry] => Ok(Arc::clone(entry)),
+            [first, second, ..] => {
+                let (group, other) = (&first.tool.group, &second.tool.group);
+                let message = format!(
+                    "{name} is a tool of {group} and of {other}: say which, as in {}",
+                    first.full_name
+                );
+                Err(Refusal::new(ErrorCode::UnknownCommand, message))
+            }
+            [] => {
+                let all = self.groups.values().flat_map(|group| &group.entries);
+                Err(no_such_tool(
+                    name,
+                    all.map(|entry| entry.tool.name.as_str()),
+                ))
+            }
+        }
     }
 
     fn no_such_group(&self, group: &str) -> Refusal {
@@ -133,10 +242,6 @@ impl Catalogue {
     }
 }
 
-fn full_name(tool: &Tool) -> String {
-    format!("{}{SEPARATOR}{}", tool.group, tool.name)
-}
-
 fn no_such_tool<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Refusal {
     Refusal::new(
         ErrorCode::UnknownCommand,
@@ -144,60 +249,5 @@ fn no_such_tool<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) ->
     )
 }
 
-impl Entry {
-    fn new(tool: Tool, group: &Arc<dyn ToolGroup>) -> Result<Arc<Self>, SchemaError> {
-        let validator =
-            jsonschema::validator_for(&tool.input_schema).map_err(|error| SchemaError {
-                group: tool.group.clone(),
-                tool: tool.name.clone(),
-                message: error.to_string(),
-            })?;
-        Ok(Arc::new(Self {
-            tool: Arc::new(tool),
-            group: group.clone(),
-            validator,
-        }))
-    }
-
-    /// The input, when it fits the tool's schema; else a refusal with every fault and the signature.
-    pub(crate) fn validate(
-        &self,
-        input: Map<String, Value>,
-    ) -> Result<Map<String, Value>, Refusal> {
-        let input = Value::Object(input);
-        if self.validator.is_valid(&input) {
-            return match input {
-                Value::Object(input) => Ok(input),
-                Value::Null
-                | Value::Bool(_)
-                | Value::Number(_)
-                | Value::String(_)
-                | Value::Array(_) => Ok(Map::new()),
-            };
-        }
-        let faults: Vec<String> = self
-            .validator
-            .iter_errors(&input)
-            .take(5)
-            .map(|error| describe(&error))
-            .collect();
-        let message = format!(
-            "{}; the signature is {}",
-            faults.join("; "),
-            self.tool.signature()
-        );
-        Err(Refusal::new(ErrorCode::InvalidInput, message))
-    }
-}
-
-/// The place and the fault, cut so that a huge value does not come back whole.
-fn describe(error: &jsonschema::ValidationError<'_>) -> String {
-    let place = error.instance_path().to_string();
-    let place = place.trim_start_matches('/').replace('/', ".");
-    let fault: String = error.to_string().chars().take(300).collect();
-    if place.is_empty() {
-        fault
-    } else {
-        format!("{place}: {fault}")
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -93,7 +93,7 @@ pub fn answer(arguments: &Arguments) -> Result<Option<ExitCode>, Box<dyn std::er
     let places = Places::resolve(arguments.places(), &std::env::vars_os().collect(), uid)?;
     let host = Host {
         offline: arguments.offline,
-        ..Host::current()
+        ..Host::current().asking_plugins()
     };
     let (problems, code) = match Config::load_on(&places, &host) {
         Ok(loaded) => (loaded.warnings, ExitCode::SUCCESS),

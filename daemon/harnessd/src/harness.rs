@@ -15,7 +15,7 @@ use harness_execute::{
     wakes::Wakes,
 };
 use harness_mcp::Notice;
-use harness_model::Timestamp;
+use harness_model::{Front, Timestamp};
 use harness_publish::Bus;
 use harness_record::Record;
 use harness_supervise::{Engine, Spawner};
@@ -26,12 +26,17 @@ use crate::{
     catalogue::Catalogue,
     config::{ChildEnvironment, Loaded, Places, VariableMap},
     daemon::Fatal,
+    hooks::Hooks,
     journal::RecordJournal,
     keeper::KeeperHandle,
     limits::Repetition,
     live::BusOutput,
     policy,
+    rating::{Rater, Ratings},
     redact::Redactor,
+    run_variables::RunVariables,
+    runs::{RunAccess, Runs},
+    servers::{ServerCredentials, Servers, Surroundings},
     sessions::Sessions,
     store::RecordStore,
     wakes::WakeRoom,
@@ -51,6 +56,8 @@ pub(crate) struct InForce {
     pub(crate) loaded: Loaded,
     pub(crate) policy: Policy,
     pub(crate) environment: ChildEnvironment,
+    pub(crate) hooks: Hooks,
+    pub(crate) rater: Rater,
 }
 
 /// One agent's harness.
@@ -65,14 +72,18 @@ pub struct Harness {
     bus: Bus,
     wakes: Arc<WakeRoom>,
     engine: Engine,
+    spawner: Arc<dyn Spawner>,
     approvals: Arc<Approvals>,
+    ratings: Ratings,
     catalogue: Arc<Catalogue>,
+    servers: Arc<Servers>,
     bash: Arc<Bash>,
     shell: Arc<Shell>,
     wake_tools: Arc<Wakes>,
     sessions: Sessions,
     repetition: Repetition,
     redactor: Redactor,
+    runs: Runs,
     notices: broadcast::Sender<Notice>,
     reconfigured: tokio::sync::watch::Sender<()>,
 }
@@ -98,57 +109,67 @@ impl Harness {
             redactor: redactor.clone(),
         };
         let spawner: Arc<dyn Spawner> = Arc::new(keeper.clone());
-        let engine = Engine::new(spawner, Arc::new(journal));
-        let in_force = InForce::of(loaded, &variables);
-        let store: Arc<dyn UnitStore> = Arc::new(RecordStore(record.clone()));
-        let bash = Arc::new(Bash::new(
-            engine.clone(),
-            store,
-            bash_settings(&places, &in_force),
-        ));
-        let shell = Arc::new(Shell::new(
-            engine.clone(),
-            Arc::new(BusOutput(bus.clone())),
-            shell_settings(&places, &in_force),
-        ));
+        let access = Arc::new(RunAccess::open(&places)?);
+        let credentials = Arc::new(ServerCredentials::default());
+        let own = Arc::new(RunVariables(vec![access.clone(), credentials.clone()]));
+        let engine = Engine::new(spawner.clone(), Arc::new(journal)).with_environment(own);
+        let in_force = InForce::of(loaded, &variables, access.directory());
+        let (bash, shell) = commands(&engine, &record, &bus, &places, &in_force);
         let wake_tools = Arc::new(Wakes::new(wakes.clone()));
         let approvals = Approvals::open(record.clone(), bus.clone(), redactor.clone()).await?;
         let groups: Vec<Arc<dyn ToolGroup>> = vec![bash.clone(), shell.clone(), wake_tools.clone()];
+        let catalogue = Arc::new(Catalogue::of(groups)?);
+        let notices = broadcast::channel(NOTICES).0;
+        let servers = Servers::new(Surroundings {
+            places: places.clone(),
+            catalogue: catalogue.clone(),
+            credentials,
+            bus: bus.clone(),
+            redactor: redactor.clone(),
+            notices: notices.clone(),
+            engine: engine.clone(),
+        });
         Ok(Arc::new(Self {
+            runs: Runs::new(access, engine.clone(), record.clone()),
             places,
             started_at: SystemTime::now().into(),
             keeper,
             variables,
             in_force: RwLock::new(Arc::new(in_force)),
             reload_error: RwLock::new(None),
+            ratings: Ratings::open(record.clone()).await?,
             record,
             bus,
             wakes,
             engine,
+            spawner,
             approvals,
-            catalogue: Arc::new(Catalogue::of(groups)?),
+            catalogue,
+            servers,
             bash,
             shell,
             wake_tools,
             sessions: Sessions::default(),
             repetition: Repetition::default(),
             redactor,
-            notices: broadcast::channel(NOTICES).0,
+            notices,
             reconfigured: tokio::sync::watch::Sender::new(()),
         }))
     }
 
     /// Puts a configuration in force for what starts from now on.
     pub(crate) fn configure(&self, loaded: Loaded) {
-        let in_force = Arc::new(InForce::of(loaded, &self.variables));
+        let in_force = Arc::new(InForce::of(loaded, &self.variables, self.runs.directory()));
         self.redactor.configure(&in_force.loaded, &self.variables);
+        self.ratings.forget_failures();
         self.bash.configure(bash_settings(&self.places, &in_force));
         self.shell
             .configure(shell_settings(&self.places, &in_force));
         *self
             .in_force
             .write()
-            .unwrap_or_else(PoisonError::into_inner) = in_force;
+            .unwrap_or_else(PoisonError::into_inner) = in_force.clone();
+        self.servers.configure(&in_force, Vec::new());
         self.set_reload_error(None);
         // No session may be connected.
         let _receivers = self.notices.send(Notice::ToolsChanged);
@@ -192,8 +213,22 @@ impl Harness {
         &self.engine
     }
 
+    /// Who owns processes; for what is no unit of the engine's.
+    pub(crate) fn spawner(&self) -> &Arc<dyn Spawner> {
+        &self.spawner
+    }
+
+    pub(crate) fn ratings(&self) -> &Ratings {
+        &self.ratings
+    }
+
     pub(crate) fn catalogue(&self) -> &Arc<Catalogue> {
         &self.catalogue
+    }
+
+    /// The MCP servers.
+    pub(crate) fn servers(&self) -> &Arc<Servers> {
+        &self.servers
     }
 
     pub(crate) fn approvals(&self) -> &Arc<Approvals> {
@@ -201,14 +236,21 @@ impl Harness {
     }
 
     /// How long a question stands, and a call is held for it.
-    pub(crate) fn patience(&self) -> Patience {
+    ///
+    /// A call of a script is not held: a question stops the script.
+    pub(crate) fn patience(&self, front: Front) -> Patience {
         let in_force = self.in_force();
         let approval = &in_force.loaded.config.approval;
         // Without an end a question would stand for a year.
         let longest = Duration::from_hours(24 * 365);
         Patience {
             timeout: approval.timeout_sec.finite().unwrap_or(longest),
-            hold: approval.hold_sec.finite().unwrap_or(longest),
+            hold: match front {
+                Front::Tools => Duration::ZERO,
+                Front::Mcp | Front::McpHttp | Front::Http | Front::Dbus => {
+                    approval.hold_sec.finite().unwrap_or(longest)
+                }
+            },
         }
     }
 
@@ -226,6 +268,10 @@ impl Harness {
 
     pub(crate) fn repetition(&self) -> &Repetition {
         &self.repetition
+    }
+
+    pub(crate) fn runs(&self) -> &Runs {
+        &self.runs
     }
 
     pub(crate) fn redactor(&self) -> &Redactor {
@@ -247,11 +293,36 @@ impl Harness {
     }
 }
 
+/// The tool groups that run commands.
+fn commands(
+    engine: &Engine,
+    record: &Record,
+    bus: &Bus,
+    places: &Places,
+    in_force: &InForce,
+) -> (Arc<Bash>, Arc<Shell>) {
+    let store: Arc<dyn UnitStore> = Arc::new(RecordStore(record.clone()));
+    let settings = bash_settings(places, in_force);
+    let bash = Bash::new(engine.clone(), store.clone(), settings);
+    let output = Arc::new(BusOutput(bus.clone()));
+    let settings = shell_settings(places, in_force);
+    let shell = Shell::new(engine.clone(), store, output, settings);
+    (Arc::new(bash), Arc::new(shell))
+}
+
 impl InForce {
-    fn of(loaded: Loaded, variables: &VariableMap) -> Self {
+    /// `commands`: the directory with the command `tools`.
+    fn of(loaded: Loaded, variables: &VariableMap, commands: Option<&str>) -> Self {
+        let environment = ChildEnvironment::new(variables, &loaded.config.environment, None)
+            .first_in_path(commands);
         Self {
-            policy: policy::of(&loaded),
-            environment: ChildEnvironment::new(variables, &loaded.config.environment, None),
+            policy: policy::of(
+                &loaded.config,
+                &policy::Ground::of(&loaded, &environment, commands),
+            ),
+            hooks: Hooks::of(&loaded, &environment),
+            rater: Rater::of(&loaded, &environment),
+            environment,
             loaded,
         }
     }

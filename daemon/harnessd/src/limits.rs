@@ -20,9 +20,30 @@ const REMEMBERED: usize = 1024;
 impl Harness {
     /// Every tool call of every front comes through here, and nothing else runs a tool.
     pub async fn call(&self, request: CallRequest, context: CallContext) -> Outcome {
+        self.call_if(request, context, Ok(())).await
+    }
+
+    /// The same for a front that has limits of its own: what it does not find `admissible` is recorded and refused.
+    pub(crate) async fn call_if(
+        &self,
+        request: CallRequest,
+        context: CallContext,
+        admissible: Result<(), Refusal>,
+    ) -> Outcome {
+        self.load_named(&request).await;
         let most = self.in_force().loaded.config.limits.identical_calls;
         let call = self.identity(&request);
-        let admissible = self.repetition().check(&context.session, call, most);
+        // What comes back with the answer to a question was counted when it was asked.
+        let is_resumed = context
+            .elicit
+            .as_ref()
+            .is_some_and(|asker| asker.is_resumed());
+        let repetition = if is_resumed {
+            Ok(())
+        } else {
+            self.repetition().check(&context.session, call, most)
+        };
+        let admissible = admissible.and(repetition);
         self.carry_out(request, context, admissible).await
     }
 

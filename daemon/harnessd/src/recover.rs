@@ -8,8 +8,8 @@ use harness_supervise::{Adopted, Engine, ProcessEvent, Spawner, StopSequence, Un
 
 /// Hands every unit that is not at rest back to the engine, with its process where the keeper has one.
 ///
-/// What the keeper has and the record does not know cannot be: a row is there before its process. Should
-/// it be all the same (the state directory was put back to an older day), it is ended.
+/// What the keeper has and the record does not know is ended: a hook, whose call went with the daemon that made it, or
+/// the unit of a record that was put back to an older day.
 pub(crate) async fn recover(
     record: &Record,
     engine: &Engine,
@@ -29,22 +29,23 @@ pub(crate) async fn recover(
             .and_then(|invocation| by_invocation.remove(invocation));
         tracing::info!(unit = %stored.unit.id, found = process.is_some(), "unit taken up again");
         let handle = engine.adopt(stored, process);
-        if handle.spec().kind == UnitKind::Shell {
+        // The one that asked, or its pipes, went with the former daemon.
+        if matches!(handle.spec().kind, UnitKind::Shell | UnitKind::McpServer) {
             tokio::spawn(abandon(handle.clone()));
         }
         handles.push(handle);
     }
     for (invocation, stray) in by_invocation {
-        tracing::warn!(unit = %stray.unit, %invocation, "a run that the record has closed or never had is ended");
+        tracing::warn!(unit = %stray.unit, %invocation, "a run that nobody waits for is ended: a hook, or one that the record does not have");
         tokio::spawn(discard(spawner.clone(), stray));
     }
     Ok(handles)
 }
 
-/// Ends a command whose call went with the daemon that made it: nobody waits for it any more.
+/// Ends what only the daemon that started it could speak to.
 async fn abandon(handle: UnitHandle) {
     if let Err(error) = handle.stop().await {
-        tracing::warn!(unit = %handle.id(), %error, "a command that nobody waits for cannot be stopped");
+        tracing::warn!(unit = %handle.id(), %error, "what nobody can speak to any more cannot be stopped");
     }
 }
 

@@ -242,6 +242,7 @@ mod tests {
             group: "bash".into(),
             tool: "run".into(),
             input: json!({"cmd": "curl -H s3cr3t-value"}),
+            asked: None,
         };
         redactor().event(&mut body);
         let EventBody::ToolCall { input, .. } = body else {

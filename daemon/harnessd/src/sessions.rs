@@ -30,6 +30,12 @@ impl Sessions {
             .remove(session);
     }
 
+    /// The name that the client gave itself.
+    pub(crate) fn client(&self, session: &SessionId) -> Option<String> {
+        let clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        clients.get(session).cloned()
+    }
+
     pub(crate) fn count(&self) -> u32 {
         u32::try_from(
             self.clients

@@ -33,7 +33,7 @@ impl Harness {
             wakes: self.record().wakes_due().await?,
             sessions: self.sessions().count(),
             tool_groups: self.catalogue().groups(&in_force.policy),
-            mcp_servers: Vec::new(),
+            mcp_servers: self.servers().names(),
             enforcement: keeper.enforcement,
         })
     }

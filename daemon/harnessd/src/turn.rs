@@ -96,9 +96,10 @@ async fn begin(harness: &Harness) -> Option<UnitHandle> {
     let directory = harness.turns();
     let spec = UnitSpec {
         kind: UnitKind::Turn,
+        call: None,
         name: Some("turn".to_owned()),
         command: turn.command.join(" "),
-        argv: turn.command.clone(),
+        argv: in_force.environment.command(&turn.command),
         environment: in_force.environment.with(&VariableMap::new()),
         cwd: in_force.loaded.workspace.clone(),
         settings: turn.unit.over(&Turn::default_unit()),
@@ -108,7 +109,7 @@ async fn begin(harness: &Harness) -> Option<UnitHandle> {
             max_bytes: in_force.loaded.config.bash.output_max.0,
         },
         stdin: serde_json::to_string(&TurnInput { wakes }).ok(),
-        sandbox: in_force.loaded.sandbox.clone(),
+        sandbox: in_force.loaded.sandbox.rules.clone(),
     };
     match harness.engine().start(id, spec).await {
         Ok(handle) => Some(handle),

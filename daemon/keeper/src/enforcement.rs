@@ -11,6 +11,7 @@ use crate::{
 };
 
 const FILESYSTEM: &str = "[sandbox] filesystem and writable: by Landlock; modes, owners and times of files can still be changed by who owns them";
+const EXECUTE: &str = "[tool.NAME] allowlist: what it let through executes its own programs and writes in the workspace only, by Landlock; code that a program loads itself is no execution";
 const HIDDEN: &str = "[sandbox] hidden: by Landlock; names, sizes and times can still be seen, and a hard link or another mount of a hidden file elsewhere still leads to it";
 const NETWORK: &str = "[sandbox] network = false: no socket of the internet can be made (seccomp), TCP is refused by Landlock where it can; Unix sockets stay open";
 
@@ -96,6 +97,7 @@ pub(crate) fn list(
             "filesystem",
             kernel.filesystem().map(|()| FILESYSTEM.to_owned()),
         ),
+        entry("execute", kernel.execute().map(|()| EXECUTE.to_owned())),
         entry("hidden", kernel.hidden().map(|()| HIDDEN.to_owned())),
         entry("network", kernel.network().map(|()| NETWORK.to_owned())),
     ]

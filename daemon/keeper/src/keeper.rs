@@ -217,7 +217,7 @@ impl Keeper {
             .units
             .values()
             .filter(|unit| !unit.has_ended())
-            .filter_map(|unit| unit.phase.deadline());
+            .filter_map(Unit::deadline);
         units.chain(idle).min()
     }
 

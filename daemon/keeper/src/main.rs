@@ -12,6 +12,7 @@ mod domain;
 mod enforcement;
 mod keeper;
 mod listen;
+mod locate;
 mod peer;
 mod privilege;
 mod process;

@@ -190,19 +190,12 @@ impl Keeper {
                 result.map(done)
             }
             Request::Acknowledge { invocation } => {
-                if let Some(unit) = self
-                    .units
-                    .get_mut(&invocation)
-                    .filter(|unit| unit.has_ended())
-                {
-                    unit.stage = Stage::Acknowledged;
-                    unit.pipes = [const { None }; 3];
-                    self.forget_if_done(&invocation);
-                }
+                self.acknowledged(&invocation);
                 Ok(done(()))
             }
             Request::List {} => Ok((Reply::Units(self.list()), Vec::new())),
             Request::Pipes { invocation } => self.kept_pipes(&invocation),
+            Request::Locate { pid } => Ok((Reply::Located(self.locate(pid)), Vec::new())),
             Request::ClosePipes { invocation } => {
                 if let Some(unit) = self.units.get_mut(&invocation) {
                     unit.pipes = [const { None }; 3];
@@ -215,6 +208,18 @@ impl Keeper {
                 Ok((reply, fds)) => connection.reply(id, reply, fds),
                 Err(failure) => connection.fail(id, failure),
             }
+        }
+    }
+
+    fn acknowledged(&mut self, invocation: &InvocationId) {
+        let ended = self
+            .units
+            .get_mut(invocation)
+            .filter(|unit| unit.has_ended());
+        if let Some(unit) = ended {
+            unit.stage = Stage::Acknowledged;
+            unit.pipes = [const { None }; 3];
+            self.forget_if_done(invocation);
         }
     }
 
@@ -370,13 +375,14 @@ fn cannot_signal(error: Errno) -> Failure {
 }
 
 fn not_understood(name: &Name, error: String) -> Failure {
-    const KNOWN: [&str; 8] = [
+    const KNOWN: [&str; 9] = [
         "hello",
         "spawn",
         "signal",
         "stop",
         "acknowledge",
         "list",
+        "locate",
         "pipes",
         "close_pipes",
     ];

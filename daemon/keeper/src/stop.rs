@@ -201,23 +201,19 @@ impl Keeper {
         }
     }
 
-    /// Goes on with every stop whose time has come.
+    /// Begins or goes on with every stop whose time has come.
     pub(crate) fn meet_deadlines(&mut self, now: Instant) {
         let due: Vec<_> = self
             .units
             .iter()
             .filter(|(_, unit)| {
-                !unit.has_ended()
-                    && unit
-                        .phase
-                        .deadline()
-                        .is_some_and(|deadline| deadline <= now)
+                !unit.has_ended() && unit.deadline().is_some_and(|deadline| deadline <= now)
             })
             .map(|(invocation, unit)| (invocation.clone(), unit.phase))
             .collect();
         for (invocation, phase) in due {
             match phase {
-                Phase::Running => {}
+                Phase::Running => self.end_rest(&invocation),
                 Phase::Terminating { .. } => self.send_last(&invocation),
                 Phase::Killing { certain: false, .. } => self.kill(&invocation, Signal::KILL),
                 Phase::Killing { certain: true, .. } => self.give_up(&invocation),

@@ -1,6 +1,9 @@
 //! One run, from its spawn until it is acknowledged and nothing of it is left.
 
-use std::{os::fd::OwnedFd, time::Instant};
+use std::{
+    os::fd::OwnedFd,
+    time::{Duration, Instant},
+};
 
 use harness_keeper::protocol::{ListedUnit, Spawn, StopSequence};
 use harness_model::{ExitReport, InvocationId, Timestamp, UnitId};
@@ -19,6 +22,8 @@ pub(crate) struct Unit {
     pub(crate) sequence: StopSequence,
     pub(crate) cgroup: Option<UnitCgroup>,
     pub(crate) phase: Phase,
+    /// When it is ended, if it still runs then.
+    pub(crate) expires: Option<Instant>,
     /// The keeper has reaped the main process.
     pub(crate) exit: Option<ExitReport>,
     /// What the daemon has been told of its end.
@@ -64,15 +69,6 @@ pub(crate) enum Phase {
     },
 }
 
-impl Phase {
-    pub(crate) fn deadline(self) -> Option<Instant> {
-        match self {
-            Self::Running => None,
-            Self::Terminating { deadline } | Self::Killing { deadline, .. } => deadline,
-        }
-    }
-}
-
 impl Unit {
     /// A run whose main process has just been started.
     pub(crate) fn new(
@@ -81,16 +77,21 @@ impl Unit {
         cgroup: Option<UnitCgroup>,
         not_enforced: Vec<String>,
     ) -> Self {
+        let started = Instant::now();
         Self {
             id: request.unit.clone(),
             kind: request.kind.clone(),
             pid,
             started_at: std::time::SystemTime::now().into(),
-            started: Instant::now(),
+            started,
             not_enforced,
             sequence: request.on_exit.clone(),
             cgroup,
             phase: Phase::Running,
+            expires: request
+                .limits
+                .runtime_max_usec
+                .and_then(|usec| started.checked_add(Duration::from_micros(usec))),
             exit: None,
             stage: Stage::Running,
             final_kill: false,
@@ -103,6 +104,14 @@ impl Unit {
     /// Whether its main process is there or not reaped yet, so that its pid names it alone.
     pub(crate) fn has_main(&self) -> bool {
         self.exit.is_none()
+    }
+
+    /// When its stop goes on, or begins.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        match self.phase {
+            Phase::Running => self.expires,
+            Phase::Terminating { deadline } | Phase::Killing { deadline, .. } => deadline,
+        }
     }
 
     /// Whether its report is final.

@@ -13,8 +13,10 @@
 #[expect(dead_code, reason = "the tests use all of it")]
 mod backend;
 
+use std::sync::Arc;
+
 use axum::{extract::Request, http::HeaderValue, middleware::Next};
-use harness_mcp::{Server, Token};
+use harness_mcp::{PeerOf, Server, Token, UnknownPeer};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -25,19 +27,21 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     match arguments.as_slice() {
         ["stdio"] => {
             let stdio = tokio::io::join(tokio::io::stdin(), tokio::io::stdout());
-            server.serve_stream(stdio, None).await;
+            server
+                .serve_stream(stdio, Arc::new(UnknownPeer(None)))
+                .await;
         }
         ["unix", path] => {
             let listener = tokio::net::UnixListener::bind(path)?;
             loop {
                 let (stream, _) = listener.accept().await?;
                 let server = server.clone();
-                let uid = stream.peer_cred()?.uid();
-                tokio::spawn(async move { server.serve_stream(stream, Some(uid)).await });
+                let peer = UnknownPeer(Some(stream.peer_cred()?.uid()));
+                tokio::spawn(async move { server.serve_stream(stream, Arc::new(peer)).await });
             }
         }
         ["http", address, "--open"] => {
-            let router = server.router(Token::new("open")?);
+            let router = server.router(Token::new("open")?, unknown());
             let open = async |mut request: Request, next: Next| {
                 let bearer = HeaderValue::from_static("Bearer open");
                 request.headers_mut().insert("authorization", bearer);
@@ -48,7 +52,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         ["http", address, token] => {
             let listener = listen(address).await?;
-            axum::serve(listener, server.router(Token::new(token)?)).await?;
+            axum::serve(listener, server.router(Token::new(token)?, unknown())).await?;
         }
         _ => return Err("usage: fixture stdio | unix PATH | http ADDRESS TOKEN|--open".into()),
     }
@@ -63,4 +67,8 @@ async fn listen(address: &str) -> std::io::Result<tokio::net::TcpListener> {
     let listener = tokio::net::TcpListener::bind(address).await?;
     println!("{}", listener.local_addr()?);
     Ok(listener)
+}
+
+fn unknown() -> PeerOf {
+    Arc::new(|_| Arc::new(UnknownPeer(None)))
 }

@@ -27,6 +27,8 @@ pub struct Exposed {
     pub name: String,
     /// The tool.
     pub tool: Arc<Tool>,
+    /// As the MCP server behind it lists it, with what the harness has no words for.
+    pub original: Option<Arc<Map<String, Value>>>,
 }
 
 /// What connected clients are told of their own accord.
@@ -66,6 +68,10 @@ pub enum TaskStart {
 
 /// The daemon behind the front. Synchronous functions must not block: they run on the connection's task.
 pub trait Backend: Send + Sync + 'static {
+    /// Resolves when the first listing of the view is worth showing: servers that are on their way have come, or have
+    /// taken too long. Mostly that is at once.
+    fn ready(&self, view: &View) -> BoxFuture<'static, ()>;
+
     /// The tools of a view, in the order in which clients list them; refused when there is no such
     /// group or server. The list is kept until [`Notice::ToolsChanged`].
     fn tools(&self, view: &View) -> Result<Vec<Exposed>, Refusal>;
@@ -75,6 +81,9 @@ pub trait Backend: Send + Sync + 'static {
 
     /// The MCP server name of the view, such as `bash`.
     fn server_name(&self, view: &View) -> String;
+
+    /// What the MCP server that the view shows says of itself (MCP `Implementation`), where it shows one.
+    fn server_info(&self, view: &View) -> Option<Value>;
 
     /// Calls a tool. Dropping the future cancels the call.
     fn call(

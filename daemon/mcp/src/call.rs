@@ -16,6 +16,8 @@ use crate::{
     backend::TaskStart,
     connection::{Connection, is_stateless},
     convert,
+    elicit::Elicitation,
+    handler::SERVER_INFO,
     progress::ProgressRelay,
     task,
 };
@@ -27,6 +29,7 @@ impl Connection {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let elicitation = self.elicitation(&request, &context).await?;
         let name = request.name;
         let input = request.arguments.unwrap_or_default();
         let (progress, relay) = match context.meta.get_progress_token() {
@@ -38,30 +41,56 @@ impl Connection {
         };
         let call = CallContext {
             progress,
+            elicit: elicitation.asker(),
             ..self.call_context(&context)
         };
         let (backend, view) = (self.backend(), self.view());
         let delivery = call.delivery.clone();
+        let info = self.foreign_info(is_stateless(&context));
         if declares_tasks(&context) && backend.task_of(view, &name, &input) {
             let started = backend.task_start(view, &name, input, call);
             return match finish(started, relay, &context).await? {
                 Ok(TaskStart::Started(handle)) => {
                     Ok(CreateTaskResult::new(task::summary(&handle)).into())
                 }
-                Ok(TaskStart::Ended(output)) => Ok(self.result(output, &delivery)),
-                Err(refusal) => self.refused(&name, &refusal),
+                Ok(TaskStart::Ended(output)) => Ok(self.result(output, info, &delivery)),
+                Err(refusal) => self.not_done(&name, &refusal, &elicitation),
             };
         }
         let called = backend.call(view, &name, input, call);
         match finish(called, relay, &context).await? {
-            Ok(output) => Ok(self.result(output, &delivery)),
-            Err(refusal) => self.refused(&name, &refusal),
+            Ok(output) => Ok(self.result(output, info, &delivery)),
+            Err(refusal) => self.not_done(&name, &refusal, &elicitation),
         }
     }
 
-    fn result(&self, output: ToolOutput, delivery: &Delivery) -> CallToolResponse {
+    /// A call that was not made: its client is asked first, or it is refused.
+    fn not_done(
+        &self,
+        name: &str,
+        refusal: &Refusal,
+        elicitation: &Elicitation,
+    ) -> Result<CallToolResponse, ErrorData> {
+        match self.input_required(elicitation, refusal) {
+            Some(question) => Ok(question),
+            None => self.refused(name, refusal),
+        }
+    }
+
+    /// `info`: who answers, where the result has to say it.
+    fn result(
+        &self,
+        output: ToolOutput,
+        info: Option<Value>,
+        delivery: &Delivery,
+    ) -> CallToolResponse {
         self.answered(delivery);
-        convert::result(output).into()
+        let mut result = convert::result(output);
+        if let Some(info) = info {
+            let meta = result.meta.get_or_insert_default();
+            meta.0.insert(SERVER_INFO.to_owned(), info);
+        }
+        result.into()
     }
 
     /// A refused call is a result that the model reads; only a tool that this view does not have is
@@ -71,6 +100,9 @@ impl Connection {
         let entry = listing.as_ref().and_then(|listing| listing.get(name));
         if entry.is_none() && refusal.code == ErrorCode::UnknownCommand {
             return Err(convert::error(refusal));
+        }
+        if let Some(error) = convert::foreign_error(refusal) {
+            return Err(error);
         }
         let structured = entry.is_none_or(|entry| entry.structured_errors);
         Ok(convert::refused(refusal, structured).into())

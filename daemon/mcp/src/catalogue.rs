@@ -7,6 +7,7 @@ use std::{
 
 use harness_model::{Refusal, Tool};
 use rmcp::model::Tool as McpTool;
+use serde_json::{Map, Value};
 use tokio::sync::broadcast::{self, error::TryRecvError};
 
 use crate::{
@@ -20,6 +21,8 @@ pub(crate) struct Entry {
     pub(crate) listed: McpTool,
     /// As the harness knows it.
     pub(crate) tool: Arc<Tool>,
+    /// As the MCP server behind it lists it.
+    original: Option<Arc<Map<String, Value>>>,
     /// Its output schema lets an error through as structured content.
     pub(crate) structured_errors: bool,
 }
@@ -28,6 +31,18 @@ pub(crate) struct Entry {
 pub(crate) struct Listing {
     entries: Vec<Entry>,
     by_name: HashMap<String, usize>,
+}
+
+impl Entry {
+    /// Puts back what rmcp has no words for. Schemas are left as rmcp made them for the client's protocol.
+    pub(crate) fn restore(&self, listed: &mut Map<String, Value>) {
+        for (member, value) in self.original.iter().flat_map(|original| original.iter()) {
+            let known = listed.contains_key(member) && member != "annotations";
+            if !known && member != "outputSchema" {
+                listed.insert(member.clone(), value.clone());
+            }
+        }
+    }
 }
 
 impl Listing {
@@ -85,11 +100,18 @@ impl Catalogue {
             .into_iter()
             .map(|exposed| {
                 let tool = Arc::clone(&exposed.tool);
+                let original = exposed.original.clone();
                 let mut listed = convert::tool(exposed);
-                let structured_errors = output_schema::admit_errors(&mut listed);
+                // What a server declares is passed on as it is.
+                let structured_errors = if original.is_some() {
+                    listed.output_schema.is_none()
+                } else {
+                    output_schema::admit_errors(&mut listed)
+                };
                 Entry {
                     listed,
                     tool,
+                    original,
                     structured_errors,
                 }
             })

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use axum::http::request::Parts;
 use harness_model::{CallContext, Delivery, Front, Refusal, SessionId};
 use rmcp::{RoleServer, model::RequestId, service::RequestContext};
 use tokio::sync::broadcast;
@@ -13,6 +14,8 @@ use crate::{
     backend::{Backend, Notice, View},
     callers::Callers,
     catalogue::Listing,
+    elicit::States,
+    peer::{Peer, RequestPeer, UnknownPeer},
     server::Shared,
     session::Session,
     stream::Deliveries,
@@ -22,8 +25,8 @@ use crate::{
 pub(crate) enum Origin {
     /// A stream: everything on it is one session.
     Stream {
-        /// The peer's uid, where the socket tells it.
-        uid: Option<u32>,
+        /// The process at the other end.
+        peer: Arc<dyn Peer>,
         /// Tells which answers got out.
         deliveries: Deliveries,
     },
@@ -82,6 +85,27 @@ impl Connection {
             call: None,
             progress: None,
             delivery: self.delivery_of(&context.id),
+            meta: Some(context.meta.0.0.clone()).filter(|meta| !meta.is_empty()),
+            elicit: None,
+        }
+    }
+
+    pub(crate) fn states(&self) -> &States {
+        self.shared.states()
+    }
+
+    /// The process that sent a request.
+    pub(crate) fn peer_of(&self, context: &RequestContext<RoleServer>) -> Arc<dyn Peer> {
+        match &self.origin {
+            Origin::Stream { peer, .. } => Arc::clone(peer),
+            Origin::Http { .. } => {
+                let parts = context.extensions.get::<Parts>();
+                let peer = parts.and_then(|parts| parts.extensions.get::<RequestPeer>());
+                peer.map_or_else(
+                    || Arc::new(UnknownPeer(None)) as Arc<dyn Peer>,
+                    |peer| Arc::clone(&peer.0),
+                )
+            }
         }
     }
 
@@ -94,7 +118,7 @@ impl Connection {
 
     fn uid(&self) -> Option<u32> {
         match self.origin {
-            Origin::Stream { uid, .. } => uid,
+            Origin::Stream { ref peer, .. } => peer.uid(),
             Origin::Http { .. } => None,
         }
     }
@@ -118,7 +142,7 @@ impl Connection {
 
     /// The session a request belongs to. Without `initialize` a stream opens one with its first
     /// call, and HTTP requests that give the same client name share one.
-    fn session_of(&self, context: &RequestContext<RoleServer>) -> SessionId {
+    pub(crate) fn session_of(&self, context: &RequestContext<RoleServer>) -> SessionId {
         if let Some(id) = self.session.id() {
             return id.clone();
         }

@@ -6,13 +6,23 @@ use harness_model::{Content, ErrorCode, Refusal, Tool, ToolOutput};
 use rmcp::model::{
     CallToolResult, ContentBlock, ErrorData, JsonObject, Tool as McpTool, ToolAnnotations,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::backend::Exposed;
 
+/// Where a [`Refusal`]'s details hold the JSON-RPC error of an MCP server.
+pub const FOREIGN_ERROR: &str = "jsonrpc_error";
+
 /// A tool as `tools/list` shows it. The schema is copied: rmcp keeps its own.
 pub(crate) fn tool(exposed: Exposed) -> McpTool {
-    let Exposed { name, tool } = exposed;
+    let Exposed {
+        name,
+        tool,
+        original,
+    } = exposed;
+    if let Some(listed) = original.and_then(|original| foreign(&name, &original)) {
+        return listed;
+    }
     let Tool {
         title,
         description,
@@ -36,6 +46,14 @@ pub(crate) fn tool(exposed: Exposed) -> McpTool {
     listed
 }
 
+/// A tool of an MCP server as that server lists it, under the name of the view. `None`: it has a shape that
+/// MCP does not know.
+fn foreign(name: &str, original: &Map<String, Value>) -> Option<McpTool> {
+    let mut members = original.clone();
+    members.insert("name".to_owned(), name.into());
+    serde_json::from_value(Value::Object(members)).ok()
+}
+
 /// MCP wants an object whose `type` says so.
 fn schema(declared: &Value) -> JsonObject {
     let mut schema = declared.as_object().cloned().unwrap_or_default();
@@ -49,9 +67,17 @@ pub(crate) fn result(output: ToolOutput) -> CallToolResult {
         content,
         structured,
         is_error,
+        rest,
     } = output;
     let mut result = CallToolResult::default();
     result.content = content.into_iter().map(block).collect();
+    if let Some(mut rest) = rest {
+        result.structured_content = structured;
+        result.is_error = rest.get("isError").and_then(Value::as_bool);
+        let meta = rest.remove("_meta");
+        result.meta = meta.and_then(|meta| serde_json::from_value(meta).ok());
+        return result;
+    }
     // Clients from before structured content read the text alone.
     if result.content.is_empty()
         && let Some(structured) = &structured
@@ -79,6 +105,12 @@ pub(crate) fn refused(refusal: &Refusal, structured: bool) -> CallToolResult {
     let mut result = CallToolResult::error(vec![ContentBlock::text(refusal.message.clone())]);
     result.structured_content = structured.then(|| refusal.to_json());
     result
+}
+
+/// The error that an MCP server answered a call with, as it came.
+pub(crate) fn foreign_error(refusal: &Refusal) -> Option<ErrorData> {
+    let error = refusal.details.as_ref()?.get(FOREIGN_ERROR)?;
+    serde_json::from_value(error.clone()).ok()
 }
 
 /// A refusal of a request that has no tool result to put it into.

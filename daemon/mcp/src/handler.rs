@@ -17,10 +17,18 @@ use rmcp::{
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
 
+use serde_json::Value;
+
 use crate::{
+    backend::View,
     connection::{Connection, is_stateless},
-    convert, notice, request, task,
+    convert,
+    message::{self, LISTING},
+    notice, request, task,
 };
+
+/// The `_meta` key of a server's own name.
+pub(crate) const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// Tools on one page. More than this many are rare, and many clients do not follow pages.
 const PAGE: usize = 200;
@@ -30,9 +38,13 @@ const REMOVED: [&str; 3] = ["initialize", "logging/setLevel", "ping"];
 
 impl ServerHandler for Connection {
     fn get_info(&self) -> ServerConfig {
-        let name = self.backend().server_name(self.view());
-        let config = ServerConfig::new(capabilities())
-            .with_server_info(Implementation::new(name, env!("CARGO_PKG_VERSION")));
+        let foreign = self.backend().server_info(self.view());
+        let foreign = foreign.and_then(|info| serde_json::from_value(info).ok());
+        let info = foreign.unwrap_or_else(|| {
+            let name = self.backend().server_name(self.view());
+            Implementation::new(name, env!("CARGO_PKG_VERSION"))
+        });
+        let config = ServerConfig::new(capabilities()).with_server_info(info);
         match self.backend().instructions(self.view()) {
             Some(instructions) => config.with_instructions(instructions),
             None => config,
@@ -47,6 +59,9 @@ impl ServerHandler for Connection {
         if self.session().id().is_some() {
             let message = "this session is initialized; open another connection for another one";
             return Err(ErrorData::invalid_request(message, None));
+        }
+        if let View::Server(_) = self.view() {
+            self.backend().ready(self.view()).await;
         }
         let mut negotiated = self.negotiate_initialize(&request)?;
         // The only extension, and sessions have no shape for its answers.
@@ -66,6 +81,7 @@ impl ServerHandler for Connection {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        self.backend().ready(self.view()).await;
         let listing = self.listing().map_err(|refusal| convert::error(&refusal))?;
         let entries = listing.entries();
         let start = match request.and_then(|page| page.cursor) {
@@ -191,6 +207,9 @@ impl ServerHandler for Connection {
         if stateless && REMOVED.contains(&method.as_str()) {
             return Err(request::unknown_method(&method));
         }
+        if method == LISTING {
+            return self.list_as_they_are(params, context).await;
+        }
         if method == "tools/call"
             && let Some(answer) = params
                 .as_ref()
@@ -205,6 +224,48 @@ impl ServerHandler for Connection {
             return Ok(CustomResult::new(result));
         }
         Err(request::unreadable(&method, params))
+    }
+}
+
+impl Connection {
+    /// `tools/list` with the tools of MCP servers as those list them.
+    async fn list_as_they_are(
+        &self,
+        params: Option<Value>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let params = message::shown_listing(params);
+        let request = serde_json::from_value(params.clone())
+            .map_err(|_| request::unreadable(LISTING, Some(params)))?;
+        let stateless = is_stateless(&context);
+        let mut result = ServerResult::ListToolsResult(self.list_tools(request, context).await?);
+        if stateless {
+            result.fill_missing_cache_hints();
+        } else {
+            result.strip_result_type_for_legacy_peer();
+            result.strip_non_object_output_for_legacy_peer();
+        }
+        let mut result = serde_json::to_value(result)
+            .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        let listing = self.listing().map_err(|refusal| convert::error(&refusal))?;
+        let tools = result["tools"].as_array_mut().into_iter().flatten();
+        for tool in tools.filter_map(Value::as_object_mut) {
+            let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+            if let Some(entry) = listing.get(name) {
+                entry.restore(tool);
+            }
+        }
+        if let Some(info) = self.foreign_info(stateless) {
+            result["_meta"][SERVER_INFO] = info;
+        }
+        Ok(CustomResult::new(result))
+    }
+
+    /// Who answers, as each result of the stateless protocol says, where an MCP server does.
+    pub(crate) fn foreign_info(&self, stateless: bool) -> Option<Value> {
+        stateless
+            .then(|| self.backend().server_info(self.view()))
+            .flatten()
     }
 }
 

@@ -15,7 +15,7 @@ use std::{
 use axum::{
     Router,
     body::Body,
-    extract::{Path, Request, State},
+    extract::{ConnectInfo, Path, Request, State},
     http::{Method, StatusCode},
     response::Response,
     routing::any,
@@ -33,6 +33,7 @@ use crate::{
     connection::{Connection, Origin},
     convert,
     message::{Fault, MESSAGE_MAX},
+    peer::{Ends, Peer, PeerOf, RequestPeer, UnknownPeer},
     server::Shared,
 };
 
@@ -65,21 +66,28 @@ struct Endpoint {
 struct Endpoints {
     shared: Arc<Shared>,
     token: Token,
+    peers: PeerOf,
     sessions: Arc<Sessions>,
     callers: Arc<Callers>,
     by_view: Mutex<HashMap<View, Endpoint>>,
 }
 
 /// The routes; see [`crate::router`].
-pub(crate) fn router(shared: Arc<Shared>, token: Token) -> Router {
-    with_sessions(shared, token, Sessions::new())
+pub(crate) fn router(shared: Arc<Shared>, token: Token, peers: PeerOf) -> Router {
+    with_sessions(shared, token, peers, Sessions::new())
 }
 
-fn with_sessions(shared: Arc<Shared>, token: Token, sessions: Arc<Sessions>) -> Router {
+fn with_sessions(
+    shared: Arc<Shared>,
+    token: Token,
+    peers: PeerOf,
+    sessions: Arc<Sessions>,
+) -> Router {
     let callers = Arc::new(Callers::new(Arc::clone(shared.backend())));
     let endpoints = Arc::new(Endpoints {
         shared,
         token,
+        peers,
         sessions,
         callers,
         by_view: Mutex::default(),
@@ -117,7 +125,7 @@ fn with_sessions(shared: Arc<Shared>, token: Token, sessions: Arc<Sessions>) -> 
 }
 
 impl Endpoints {
-    async fn serve(&self, view: View, request: Request) -> Response {
+    async fn serve(&self, view: View, mut request: Request) -> Response {
         if !bearer_is(&self.token, request.headers()) {
             return unauthorized(request.headers());
         }
@@ -134,7 +142,11 @@ impl Endpoints {
             let absent = Fault::request(None, "there is no such session");
             return fault(StatusCode::NOT_FOUND, &absent);
         }
-        let mut response = match with_checked_body(request).await {
+        let peer = self.peer_of(&request);
+        request
+            .extensions_mut()
+            .insert(RequestPeer(Arc::clone(&peer)));
+        let mut response = match with_checked_body(request, &peer).await {
             Ok(request) => endpoint.service.handle(request).await.map(Body::new),
             Err(response) => return response,
         };
@@ -143,6 +155,14 @@ impl Endpoints {
             *response.status_mut() = StatusCode::NO_CONTENT;
         }
         response
+    }
+
+    /// The process that sends a request, where the listener tells the ends of its connections.
+    fn peer_of(&self, request: &Request) -> Arc<dyn Peer> {
+        match request.extensions().get::<ConnectInfo<Ends>>() {
+            Some(ConnectInfo(ends)) => (self.peers)(*ends),
+            None => Arc::new(UnknownPeer(None)),
+        }
     }
 
     /// The service of a view. Only views that exist have one, so that there are not many.

@@ -11,6 +11,7 @@
 //!   of two answers to the same request id and reads on however much is unanswered: `stream`;
 //! - it parses a message by trying all methods in turn: `message` has a short way for `tools/call`;
 //! - it takes known methods with wrong parameters for unknown ones: `request`;
+//! - its request states open as often as they come: `elicit`;
 //! - its HTTP sessions have no limit in number, and it answers malformed bodies with 415: `http`;
 //! - its tasks live in memory: `task`.
 
@@ -18,14 +19,17 @@ mod backend;
 mod call;
 mod callers;
 mod catalogue;
+pub mod client;
 mod connection;
 mod convert;
+mod elicit;
 mod error;
 mod handler;
 mod http;
 mod message;
 mod notice;
 mod output_schema;
+mod peer;
 mod progress;
 mod request;
 mod server;
@@ -34,6 +38,8 @@ mod stream;
 mod task;
 
 pub use backend::{Backend, Exposed, Notice, TaskHandle, TaskStart, View};
+pub use convert::FOREIGN_ERROR;
 pub use error::{Error, Result};
 pub use http::Token;
+pub use peer::{Ends, Peer, PeerOf, UnknownPeer};
 pub use server::{Server, router, serve_stream};

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, ErrorData,
-    GetExtensions, InputResponses, JsonObject, MetaObject, RequestId, RequestMetaObject,
+    CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, CustomRequest,
+    ErrorData, GetExtensions, InputResponses, JsonObject, MetaObject, RequestId, RequestMetaObject,
 };
 use serde::{Deserialize, Deserializer, de::IgnoredAny};
-use serde_json::{json, value::RawValue};
+use serde_json::{Value, json, value::RawValue};
 
 /// The longest message, in bytes, without its line end.
 pub(crate) const MESSAGE_MAX: usize = 16 * 1024 * 1024;
@@ -113,12 +113,68 @@ pub(crate) fn parse(text: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Fault> 
     {
         return Ok(Some(params.into_message(id.clone())));
     }
+    if let (Some(id), Some(LISTING)) = (&id, envelope.method.as_deref()) {
+        let params = envelope.params.map_or("{}", RawValue::get);
+        if let Ok(params) = serde_json::from_str(params) {
+            return Ok(Some(listing(id.clone(), params)));
+        }
+    }
     match serde_json::from_slice(text) {
         Ok(message) => Ok(Some(message)),
         // A notification that is not understood is not answered.
         Err(_) if id.is_none() => Ok(None),
         Err(error) => Err(Fault::request(id, format!("not a request of MCP: {error}"))),
     }
+}
+
+/// The request whose answer is more than rmcp's types can hold: tools are listed as their servers list them.
+pub(crate) const LISTING: &str = "tools/list";
+
+/// Under this name a cursor is hidden from rmcp.
+const HIDDEN: &str = "harness";
+
+/// `tools/list` as a request that rmcp does not know.
+fn listing(id: RequestId, mut params: JsonObject) -> ClientJsonRpcMessage {
+    let meta = params.remove("_meta");
+    let mut request = CustomRequest::new(LISTING, Some(Value::Object(params)));
+    if let Some(Value::Object(meta)) = meta {
+        let meta = RequestMetaObject(MetaObject(meta));
+        request.extensions.insert(meta);
+    }
+    ClientJsonRpcMessage::request(ClientRequest::CustomRequest(request), id)
+}
+
+/// The same for a body that rmcp reads itself: with a cursor that it cannot read it takes the request for one that it
+/// does not know. `None`: it is another request.
+pub(crate) fn hide_listing(text: &[u8]) -> Option<Vec<u8>> {
+    let (Kind::Request(_), envelope) = envelope(text).ok()? else {
+        return None;
+    };
+    if envelope.method.as_deref() != Some(LISTING) {
+        return None;
+    }
+    let mut message: Value = serde_json::from_slice(text).ok()?;
+    let params = message
+        .as_object_mut()?
+        .entry("params")
+        .or_insert_with(|| json!({}));
+    let cursor = params["cursor"].take();
+    params["cursor"] = json!({ HIDDEN: cursor });
+    serde_json::to_vec(&message).ok()
+}
+
+/// The parameters of such a request as the client sent them.
+pub(crate) fn shown_listing(params: Option<Value>) -> Value {
+    let mut params = params.unwrap_or_else(|| json!({}));
+    if let Some(hidden) = params.pointer_mut("/cursor/harness").map(Value::take)
+        && let Some(members) = params.as_object_mut()
+    {
+        members.remove("cursor");
+        if !hidden.is_null() {
+            members.insert("cursor".to_owned(), hidden);
+        }
+    }
+    params
 }
 
 fn envelope(text: &[u8]) -> Result<(Kind, Envelope<'_>), Fault> {

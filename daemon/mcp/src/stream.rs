@@ -14,11 +14,11 @@ use std::{io, sync::Arc};
 use rmcp::{model::ErrorData, service::ServerInitializeError};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-pub(crate) use self::deliveries::Deliveries;
-use self::{
+use self::transport::StreamTransport;
+pub(crate) use self::{
+    deliveries::Deliveries,
     lines::{Line, Lines},
     outbox::Outbox,
-    transport::StreamTransport,
 };
 use crate::{
     backend::View,
@@ -26,11 +26,12 @@ use crate::{
     convert,
     error::Error,
     message::{self, Fault, Kind, MESSAGE_MAX},
+    peer::Peer,
     server::Shared,
 };
 
 /// Serves one client until either side is done.
-pub(crate) async fn serve<S>(shared: Arc<Shared>, stream: S, uid: Option<u32>)
+pub(crate) async fn serve<S>(shared: Arc<Shared>, stream: S, peer: Arc<dyn Peer>)
 where
     S: AsyncRead + AsyncWrite + Send + 'static,
 {
@@ -47,7 +48,7 @@ where
     }
     let deliveries = Deliveries::default();
     let origin = Origin::Stream {
-        uid,
+        peer,
         deliveries: deliveries.clone(),
     };
     let connection = Connection::new(shared, view, origin);

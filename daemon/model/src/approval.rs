@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{CallId, Front, Timestamp, unit::words};
+use crate::{CallId, Front, SandboxRequest, SandboxRules, Timestamp, unit::words};
 
 /// An approval's place in the record, counted from 1 and never used again.
 #[derive(
@@ -75,6 +75,13 @@ pub enum Scope {
     Commands(Vec<String>),
     /// This text alone: it could not be read as a list of commands.
     Text(String),
+    /// What the scope says, for calls that open this much of the sandbox.
+    Sandbox {
+        /// What is opened.
+        opened: SandboxRequest,
+        /// Of which calls.
+        scope: Box<Scope>,
+    },
 }
 
 /// A question, as the card shows it: exactly what will run, and which rule asks.
@@ -96,7 +103,7 @@ pub struct Approval {
     pub cwd: String,
     /// The rule that asks.
     pub rule: String,
-    /// Why: `destructive`, `open_world`, `mutating`, `policy` or `rated_changes`.
+    /// Why: `destructive`, `open_world`, `mutating`, `policy`, `sandbox` or `rated_changes`.
     pub why: String,
     /// What an answer for good would cover.
     pub scope: Scope,
@@ -106,7 +113,7 @@ pub struct Approval {
     pub created_at: Timestamp,
     /// When an unanswered question counts as rejected, and an unused yes as gone.
     pub expires_at: Timestamp,
-    /// Who answered: `uid 1000`, or `token` over TCP.
+    /// Who answered: `uid 1000`, `token` over TCP, or `elicitation` with the client and its session.
     pub answered_by: Option<String>,
 }
 
@@ -149,6 +156,26 @@ pub struct Explanation {
     pub rules: Vec<ExplainedRule>,
     /// What an answer for good would cover.
     pub scope: Scope,
+    /// The rules that it would run under, where they take something away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxRules>,
+    /// The hooks that such a call goes through, in their order. None of them was run: one that rewrites the input makes
+    /// it another call than the one that is explained.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hooks: Vec<ExplainedHook>,
+}
+
+/// One hook of an explanation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExplainedHook {
+    /// Its place among the `[[hook]]` entries, counted from 1.
+    pub number: u32,
+    /// `pre_call` or `post_call`.
+    pub event: String,
+    /// The program with its arguments.
+    pub command: Vec<String>,
+    /// What happens when it fails: `block` or `allow`.
+    pub on_error: String,
 }
 
 /// One rule of an explanation.

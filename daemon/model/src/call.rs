@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{CallId, Delivery, ErrorCode, Refusal, SessionId, Timestamp, unit::words};
+use crate::{
+    Allowance, CallId, Delivery, Elicit, ErrorCode, Refusal, SessionId, Timestamp, unit::words,
+};
 
 words! {
     /// The way a call came in.
@@ -70,6 +72,11 @@ pub struct CallContext {
     pub progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
     /// What hangs on the result's arrival.
     pub delivery: Delivery,
+    /// What the client put into the `_meta` of its request, for an MCP server behind the tool; without what
+    /// belongs to the connection itself.
+    pub meta: Option<Map<String, Value>>,
+    /// How the person in front of the caller's own client is asked, if the client can.
+    pub elicit: Option<Arc<dyn Elicit>>,
 }
 
 impl fmt::Debug for CallContext {
@@ -108,6 +115,8 @@ pub struct Call {
     pub input: Map<String, Value>,
     /// When it came in.
     pub started_at: Timestamp,
+    /// Set when an allowlist let it through, so that it runs within what was read.
+    pub allowance: Option<Allowance>,
 }
 
 /// One piece of a tool's result (MCP `ContentBlock`).
@@ -134,6 +143,10 @@ pub struct ToolOutput {
     pub structured: Option<Value>,
     /// The tool ran and failed.
     pub is_error: bool,
+    /// What else the result of an MCP server holds, as it came: `isError`, `_meta` and whatever MCP does not
+    /// know yet. `None`: the result is the harness's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<Map<String, Value>>,
 }
 
 impl ToolOutput {
@@ -144,6 +157,7 @@ impl ToolOutput {
             content: vec![Content::Text { text: text.into() }],
             structured: Some(structured),
             is_error: false,
+            rest: None,
         }
     }
 
@@ -152,6 +166,8 @@ impl ToolOutput {
     pub fn text(&self) -> String {
         let parts = self.content.iter().filter_map(|content| match content {
             Content::Text { text } => Some(text.as_str()),
+            // Text with annotations or `_meta`.
+            Content::Other(value) if value["type"] == "text" => value["text"].as_str(),
             Content::Other(_) => None,
         });
         parts.collect::<Vec<_>>().join("\n")
@@ -176,8 +192,11 @@ pub struct CallRecord {
     pub group: String,
     /// The tool's name.
     pub tool: String,
-    /// The input, as JSON; cut when it is long.
+    /// The input as it is carried out, as JSON; cut when it is long.
     pub input: Value,
+    /// The input as it was asked for, where a hook rewrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Value>,
     /// Where it stands.
     pub state: CallState,
     /// Why it was refused.

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ActiveState, Approval, ApprovalId, ApprovalState, CallId, CallState, ErrorCode, Front, Stream,
-    SubState, Timestamp, UnitId, UnitKind, UnitResult, Wake,
+    ActiveState, Approval, ApprovalId, ApprovalState, CallId, CallState, ErrorCode, Front,
+    PluginStatus, Stream, SubState, Timestamp, UnitId, UnitKind, UnitResult, Wake,
 };
 
 /// One event. Sequence numbers rise by one and start again with the daemon; `boot` tells the starts apart.
@@ -44,7 +44,7 @@ pub struct UnitChange {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum EventBody {
-    /// A call was recorded and runs.
+    /// A call was recorded and runs. When a hook rewrites its input, a second one of the same call says so.
     ToolCall {
         /// The call.
         call: CallId,
@@ -58,11 +58,31 @@ pub enum EventBody {
         tool: String,
         /// Its input; cut when it is long.
         input: Value,
+        /// The input as it was asked for, when a hook has rewritten it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        asked: Option<Value>,
     },
     /// A call was answered.
     ToolResult {
         /// The call.
         call: CallId,
+        /// How it ended.
+        state: CallState,
+        /// Why it was refused.
+        code: Option<ErrorCode>,
+        /// From its start, in microseconds.
+        duration_usec: u64,
+    },
+    /// A script's call by the command `tools` was answered.
+    NestedCall {
+        /// The call that runs the script.
+        parent: Option<CallId>,
+        /// The call.
+        call: CallId,
+        /// As a command: `tools GROUP TOOL`.
+        command: String,
+        /// Its input; cut when it is long.
+        input: Value,
         /// How it ended.
         state: CallState,
         /// Why it was refused.
@@ -96,6 +116,8 @@ pub enum EventBody {
     },
     /// A unit changed.
     UnitChanged(UnitChange),
+    /// An MCP server or plugin came, went or changed.
+    PluginChanged(PluginStatus),
     /// A wake is due.
     Wake(Wake),
     /// Events were dropped for this reader, who was too slow or came too late.
@@ -112,10 +134,12 @@ impl EventBody {
         match self {
             Self::ToolCall { .. } => "tool_call",
             Self::ToolResult { .. } => "tool_result",
+            Self::NestedCall { .. } => "nested_call",
             Self::ShellOutput { .. } => "shell_output",
             Self::ApprovalRequested(_) => "approval_requested",
             Self::ApprovalResolved { .. } => "approval_resolved",
             Self::UnitChanged(_) => "unit_changed",
+            Self::PluginChanged(_) => "plugin_changed",
             Self::Wake(_) => "wake",
             Self::Dropped { .. } => "dropped",
         }

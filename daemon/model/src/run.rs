@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::UnitSettings;
+use crate::{SandboxRequest, UnitSettings};
 
 /// A new background task.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -43,6 +43,9 @@ pub struct RunInput {
     /// systemd's keys for this task, such as {"restart": "on-failure"}.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<UnitSettings>,
+    /// Other limits than the sandbox's for this task; what opens more is asked of a person first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxRequest>,
 }
 
 /// A whole number of seconds is written as an integer, which every reader takes.

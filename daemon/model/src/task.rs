@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActiveState, Signal, SubState, Timestamp, UnitId, UnitResult, UnitState, Usage, unit::words,
+    ActiveState, Signal, SubState, Timestamp, ToolsReport, UnitId, UnitResult, UnitState, Usage,
+    unit::words,
 };
 
 words! {
@@ -139,6 +140,9 @@ pub struct TaskStatus {
     /// The sandbox rules it ran under, when it failed or was refused an access.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub containment: Option<String>,
+    /// What it did by the command `tools`, when it was stopped or failed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tools: Option<Box<ToolsReport>>,
 }
 
 /// A piece of an output stream.

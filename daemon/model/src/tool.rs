@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::Timestamp;
+
 /// What a tool's author says of it (MCP `ToolAnnotations`). What is not said is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -20,6 +22,31 @@ pub struct Annotations {
     /// It reaches beyond this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
+}
+
+impl Annotations {
+    /// Whether the author says nothing at all.
+    #[must_use]
+    pub fn are_silent(self) -> bool {
+        self == Self::default()
+    }
+}
+
+/// What the rater said of a tool whose author says nothing of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolRating {
+    /// The tool's group.
+    pub group: String,
+    /// The tool's name.
+    pub tool: String,
+    /// Names the question: the rater's command, and all that it was told of the tool.
+    pub digest: String,
+    /// Whether the tool changes something.
+    pub changes: bool,
+    /// Why, in the rater's words; may be empty.
+    pub reason: String,
+    /// When it was said.
+    pub rated_at: Timestamp,
 }
 
 /// One tool.

@@ -34,16 +34,46 @@ pub(crate) const PENDING: &str = "SELECT id, state, expires_at, answered_by, car
 pub(crate) const EXPIRED: &str = "SELECT id, state, expires_at, answered_by, card FROM approvals \
      INDEXED BY approvals_expiry WHERE state IN ('pending', 'allowed', 'rejected') AND expires_at <= ?1";
 
-const ONE: &str = "SELECT id, state, expires_at, answered_by, card FROM approvals WHERE id = ?1";
+pub(crate) const ONE: &str =
+    "SELECT id, state, expires_at, answered_by, card FROM approvals WHERE id = ?1";
 
-const LIST: &str =
-    "SELECT id, state, expires_at, answered_by, card FROM approvals ORDER BY id DESC LIMIT ?1";
+/// The bound is for the plan: nothing lies beyond it.
+pub(crate) const LIST: &str = "SELECT id, state, expires_at, answered_by, card FROM approvals \
+     WHERE id < 9223372036854775807 ORDER BY id DESC LIMIT ?1";
+
+pub(crate) const ANSWER: &str =
+    "UPDATE approvals SET state = ?2, expires_at = ?3, answered_by = ?4 WHERE id = ?1";
+
+pub(crate) const USE: &str =
+    "UPDATE approvals SET state = 'used' WHERE id = ?1 AND state = 'allowed'";
+
+pub(crate) const EXPIRE: &str = "UPDATE approvals SET state = 'expired' WHERE id = ?1";
+
+/// All of them: there are as many as a person has given.
+pub(crate) const STANDING: &str =
+    "SELECT id, tool_group, tool, scope, allow, created_at, answered_by FROM standing ORDER BY id";
+
+pub(crate) const REVOKE: &str = "DELETE FROM standing WHERE id = ?1";
 
 impl Record {
     /// Uses up a yes to this exact call, finds a no or a question that is open, or writes a new question.
     pub async fn approval_ask(&self, question: Question, now: Timestamp) -> Result<Asked> {
         self.write(Durability::Full, move |connection| {
             ask(connection, &question, now)
+        })
+        .await
+    }
+
+    /// Whether there is a yes to this exact call that nobody has used; it stays there.
+    pub async fn approval_is_granted(&self, digest: &str, now: Timestamp) -> Result<bool> {
+        let digest = digest.to_owned();
+        self.read(move |connection| {
+            let open = connection
+                .prepare_cached(OPEN)?
+                .query_row([&digest], stored)
+                .optional()?;
+            Ok(open
+                .is_some_and(|open| open.state == ApprovalState::Allowed && open.expires_at > now))
         })
         .await
     }
@@ -59,17 +89,31 @@ impl Record {
         expires_at: Timestamp,
     ) -> Result<Option<Approval>> {
         self.write(Durability::Full, move |connection| {
-            let Some(approval) = one(connection, id)?.filter(|approval| approval.state == ApprovalState::Pending) else {
+            let Some(approval) =
+                one(connection, id)?.filter(|approval| approval.state == ApprovalState::Pending)
+            else {
                 return Ok(None);
             };
-            let state = if answer.is_yes() { ApprovalState::Allowed } else { ApprovalState::Rejected };
-            connection
-                .prepare_cached("UPDATE approvals SET state = ?2, expires_at = ?3, answered_by = ?4 WHERE id = ?1")?
-                .execute((id.0, state.as_str(), expires_at.as_micros(), &by))?;
+            let state = if answer.is_yes() {
+                ApprovalState::Allowed
+            } else {
+                ApprovalState::Rejected
+            };
+            connection.prepare_cached(ANSWER)?.execute((
+                id.0,
+                state.as_str(),
+                expires_at.as_micros(),
+                &by,
+            ))?;
             if answer.is_for_good() {
                 stand(connection, &approval, answer.is_yes(), &by, now)?;
             }
-            Ok(Some(Approval { state, expires_at, answered_by: Some(by.clone()), ..approval }))
+            Ok(Some(Approval {
+                state,
+                expires_at,
+                answered_by: Some(by.clone()),
+                ..approval
+            }))
         })
         .await
     }
@@ -77,11 +121,7 @@ impl Record {
     /// Uses up the yes of one question; false when it is not (or no longer) a yes.
     pub async fn approval_use(&self, id: ApprovalId) -> Result<bool> {
         self.write(Durability::Full, move |connection| {
-            let changed = connection
-                .prepare_cached(
-                    "UPDATE approvals SET state = 'used' WHERE id = ?1 AND state = 'allowed'",
-                )?
-                .execute([id.0])?;
+            let changed = connection.prepare_cached(USE)?.execute([id.0])?;
             Ok(changed > 0)
         })
         .await
@@ -94,8 +134,7 @@ impl Record {
                 .prepare_cached(EXPIRED)?
                 .query_map([now.as_micros()], stored)?
                 .collect::<rusqlite::Result<_>>()?;
-            let mut expire = connection
-                .prepare_cached("UPDATE approvals SET state = 'expired' WHERE id = ?1")?;
+            let mut expire = connection.prepare_cached(EXPIRE)?;
             for approval in &due {
                 expire.execute([approval.id.0])?;
             }
@@ -133,9 +172,7 @@ impl Record {
     /// The answers for good, oldest first.
     pub async fn standing(&self) -> Result<Vec<Standing>> {
         self.read(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT id, tool_group, tool, scope, allow, created_at, answered_by FROM standing ORDER BY id",
-            )?;
+            let mut statement = connection.prepare_cached(STANDING)?;
             row::readable(statement.query_map((), |row| {
                 Ok(Standing {
                     id: row.get(0)?,
@@ -156,9 +193,7 @@ impl Record {
     pub async fn standing_revoke(&self, id: i64) -> Result<bool> {
         self.write(Durability::Full, move |connection| {
             connection.prepare_cached(LEFT_OVER)?.execute([id])?;
-            let revoked = connection
-                .prepare_cached("DELETE FROM standing WHERE id = ?1")?
-                .execute([id])?;
+            let revoked = connection.prepare_cached(REVOKE)?.execute([id])?;
             Ok(revoked > 0)
         })
         .await
@@ -184,9 +219,7 @@ fn ask(
         return Ok(match open.state {
             ApprovalState::Pending => Asked::Pending(open),
             ApprovalState::Allowed => {
-                connection
-                    .prepare_cached("UPDATE approvals SET state = 'used' WHERE id = ?1")?
-                    .execute([open.id.0])?;
+                connection.prepare_cached(USE)?.execute([open.id.0])?;
                 Asked::Granted(open.id)
             }
             ApprovalState::Rejected | ApprovalState::Used | ApprovalState::Expired => {

@@ -2,6 +2,7 @@
 
 use harness_model::{CallId, CallQuery, CallRecord, CallState, ErrorCode, Front, Page, SessionId};
 use rusqlite::{Connection, Row, named_params};
+use serde_json::Value;
 
 use crate::{
     error::{Fault, Result},
@@ -26,6 +27,20 @@ impl Record {
         .await
     }
 
+    /// Writes what a hook made of the input of an open call, before it is carried out; what was there becomes what
+    /// was asked for. Resolves when it is committed.
+    pub async fn call_rewritten(&self, id: CallId, input: Value) -> Result<()> {
+        let input = excerpt::excerpt(&input);
+        self.write(Durability::Normal, move |connection| {
+            let changed = connection.prepare_cached(REWRITE)?.execute(named_params! {
+                ":input": row::to_json(&input)?,
+                ":id": id.as_str(),
+            })?;
+            known(changed, &id)
+        })
+        .await
+    }
+
     /// Writes a call's end. Nobody waits for it; a call whose end was not written is `outcome_unknown` after a restart.
     pub fn call_finish(
         &self,
@@ -45,13 +60,7 @@ impl Record {
                 ":duration": duration,
                 ":id": id.as_str(),
             })?;
-            if changed == 0 {
-                return Err(Fault::Unknown {
-                    what: "open call",
-                    id: id.to_string(),
-                });
-            }
-            Ok(())
+            known(changed, &id)
         });
     }
 
@@ -82,6 +91,19 @@ impl Record {
     }
 }
 
+fn known(changed: usize, id: &CallId) -> std::result::Result<(), Fault> {
+    if changed == 0 {
+        return Err(Fault::Unknown {
+            what: "open call",
+            id: id.to_string(),
+        });
+    }
+    Ok(())
+}
+
+pub(crate) const REWRITE: &str =
+    "UPDATE calls SET asked = input, input = :input WHERE id = :id AND state = 'open'";
+
 pub(crate) const FINISH: &str = "UPDATE calls SET state = :state, code = :code, preview = :preview, \
      duration_usec = :duration WHERE id = :id AND state = 'open'";
 
@@ -110,7 +132,7 @@ pub(crate) fn page_sql(query: &CallQuery) -> String {
         .collect();
     format!(
         "SELECT seq, id, parent, session, front, tool_group, tool, input, state, code, preview, started_at, \
-         duration_usec FROM calls {index} WHERE seq < :before{conditions} ORDER BY seq DESC LIMIT :limit"
+         duration_usec, asked FROM calls {index} WHERE seq < :before{conditions} ORDER BY seq DESC LIMIT :limit"
     )
 }
 
@@ -156,6 +178,7 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<CallRecord> {
         group: row.get(5)?,
         tool: row.get(6)?,
         input: row::json(row, 7)?,
+        asked: row::optional(row, 13, row::json)?,
         state: row::word(row, 8, CallState::from_word)?,
         code: row::optional(row, 9, |row, column| {
             row::word(row, column, ErrorCode::from_word)

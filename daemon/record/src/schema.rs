@@ -14,6 +14,8 @@ pub(crate) const APPLICATION_ID: i32 = 0x6872_6e73;
 pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/1.sql"),
     include_str!("migrations/2.sql"),
+    include_str!("migrations/3.sql"),
+    include_str!("migrations/4.sql"),
 ];
 
 /// The last version that this program knows.

@@ -13,7 +13,9 @@ use crate::{
 /// What a handle asks of its unit's actor. An answer that never comes means that the unit came to rest.
 pub(crate) enum Command {
     Stop(oneshot::Sender<Result<(), UnitError>>),
+    Kill(oneshot::Sender<Result<(), UnitError>>),
     Restart(oneshot::Sender<Result<(), UnitError>>),
+    ResetFailed,
     Note(String),
 }
 
@@ -111,16 +113,38 @@ impl UnitHandle {
 
     /// Stops it, and resolves when it is at rest. One that is at rest already is no error.
     pub async fn stop(&self) -> Result<UnitState, UnitError> {
-        if let Err(error) = self.ask(Command::Stop).await {
-            return match error {
-                UnitError::AtRest { .. } => Ok(self.state()),
-                error @ (UnitError::NotRunning { .. }
-                | UnitError::Superseded { .. }
-                | UnitError::Spawner(_)
-                | UnitError::NotStarted { .. }) => Err(error),
-            };
+        match self.ask(Command::Stop).await {
+            Ok(()) => self.stopped().await,
+            Err(error) => self.unless_at_rest(error),
         }
-        // It stays requested until it is at rest, unless somebody starts the unit again.
+    }
+
+    /// Ends everything of it with SIGKILL, so that nothing it has prepared for its end runs, and resolves when it is
+    /// at rest. It is not restarted.
+    pub async fn kill(&self) -> Result<UnitState, UnitError> {
+        if let Err(error) = self.ask(Command::Kill).await {
+            return self.unless_at_rest(error);
+        }
+        // A stop that was under way before is cut short.
+        if let Some(invocation) = self.target(true) {
+            let spawner = &self.shared.spawner;
+            spawner.signal(&invocation, Signal::KILL, true).await?;
+        }
+        self.stopped().await
+    }
+
+    fn unless_at_rest(&self, error: UnitError) -> Result<UnitState, UnitError> {
+        match error {
+            UnitError::AtRest { .. } => Ok(self.state()),
+            error @ (UnitError::NotRunning { .. }
+            | UnitError::Superseded { .. }
+            | UnitError::Spawner(_)
+            | UnitError::NotStarted { .. }) => Err(error),
+        }
+    }
+
+    /// A stop stays requested until the unit is at rest, unless somebody starts it again.
+    async fn stopped(&self) -> Result<UnitState, UnitError> {
         let state = self
             .wait_until(|state| state.is_final() || !state.stop_requested)
             .await;
@@ -136,6 +160,13 @@ impl UnitHandle {
     /// Stops it and starts it again; never two of it at once. Resolves when the new process exists.
     pub async fn restart(&self) -> Result<(), UnitError> {
         self.ask(Command::Restart).await
+    }
+
+    /// Forgets how often it was restarted and started: the next delay is the first one again, and the start
+    /// limit counts from zero (`systemctl reset-failed`, systemctl(1)).
+    pub fn reset_failed(&self) {
+        // One at rest has nothing to forget.
+        self.shared.commands.send(Command::ResetFailed).ok();
     }
 
     async fn ask(

@@ -42,6 +42,8 @@ pub struct TreeLimits {
     pub cpu_quota: Option<u32>,
     /// Kill the whole tree when the kernel kills one of it for want of memory.
     pub oom_group: bool,
+    /// End the tree by `on_exit` when it is older, also when nobody is there to ask for it.
+    pub runtime_max: Option<std::time::Duration>,
 }
 
 /// One process to start.

@@ -2,7 +2,10 @@
 
 use std::{fmt, path::PathBuf};
 
-use harness_model::{NewUnit, SandboxRules, Timestamp, UnitId, UnitKind, UnitPolicy, UnitSettings};
+use harness_model::{
+    CallId, KillMode, NewUnit, SandboxRules, Signal, Timestamp, UnitId, UnitKind, UnitPolicy,
+    UnitSettings,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{StopSequence, TreeLimits};
@@ -15,6 +18,9 @@ pub struct UnitSpec {
     pub kind: UnitKind,
     /// The name its maker gave it.
     pub name: Option<String>,
+    /// The call that made it, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallId>,
     /// What people see: the command as given.
     pub command: String,
     /// The program and its arguments.
@@ -127,6 +133,16 @@ pub(crate) fn stop_sequence(policy: &UnitPolicy) -> StopSequence {
     }
 }
 
+/// Everything at once, whatever the policy says.
+pub(crate) const fn kill_sequence() -> StopSequence {
+    StopSequence {
+        kill_mode: KillMode::ControlGroup,
+        kill_signal: Signal::KILL,
+        timeout: None,
+        final_kill_signal: Signal::KILL,
+    }
+}
+
 /// How a policy limits a tree. `OOMPolicy=kill` is the kernel's own doing (systemd.service(5)).
 pub(crate) fn tree_limits(policy: &UnitPolicy) -> TreeLimits {
     TreeLimits {
@@ -134,5 +150,7 @@ pub(crate) fn tree_limits(policy: &UnitPolicy) -> TreeLimits {
         tasks_max: policy.tasks_max,
         cpu_quota: policy.cpu_quota.map(|quota| quota.0),
         oom_group: policy.oom_policy == harness_model::OomPolicy::Kill,
+        // The engine's own clock, which a restarted daemon takes up again.
+        runtime_max: None,
     }
 }

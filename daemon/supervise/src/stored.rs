@@ -13,6 +13,7 @@ pub(crate) fn spec(unit: &NewUnit) -> UnitSpec {
         tracing::error!(unit = %unit.id, %error, "the recorded spec cannot be read");
         UnitSpec {
             kind: unit.kind,
+            call: None,
             name: unit.name.clone(),
             command: unit.command.clone(),
             argv: Vec::new(),

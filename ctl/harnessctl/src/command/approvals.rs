@@ -1,8 +1,7 @@
 //! `harnessctl approvals`
 
 use clap::{Args, Subcommand};
-use harness_model::{Approval, ApprovalState, EventBody, Scope, Standing};
-use serde_json::Value;
+use harness_model::{Approval, ApprovalState, EventBody, Standing};
 
 use crate::{
     context::Context,
@@ -92,7 +91,7 @@ fn show(approval: &Approval, context: &Context) -> Result<()> {
     }
 }
 
-/// The card: everything of others is escaped, so that what is read is what will run.
+/// The card under a line that says where it stands.
 pub(crate) fn describe(approval: &Approval) -> String {
     let left = span::left(approval.expires_at);
     let state = match approval.state {
@@ -106,24 +105,9 @@ pub(crate) fn describe(approval: &Approval) -> String {
         "{}: {}.{}: {state}",
         approval.id, approval.group, approval.tool
     ));
-    for (key, value) in &approval.input {
-        match value {
-            Value::String(text) => {
-                card.field(key, "");
-                card.quote(text);
-            }
-            Value::Null
-            | Value::Bool(_)
-            | Value::Number(_)
-            | Value::Array(_)
-            | Value::Object(_) => {
-                card.field(key, value.to_string());
-            }
-        }
+    for line in approval.card().lines() {
+        card.line(line);
     }
-    card.field("in", &approval.cwd);
-    card.field("asked by", format!("{} ({})", approval.rule, approval.why));
-    card.field("always", scope(&approval.scope));
     if let Some(by) = &approval.answered_by {
         card.field("answer of", by);
     }
@@ -136,19 +120,10 @@ fn describe_standing(standing: &Standing) -> String {
         "{}: {word} {}.{}",
         standing.id, standing.group, standing.tool
     ));
-    text.field("covers", scope(&standing.scope));
+    text.field("covers", standing.scope.to_string());
     text.field(
         "given by",
         format!("{}, {}", standing.answered_by, standing.created_at),
     );
     text.into_text()
-}
-
-/// What an answer for good covers, in words.
-fn scope(scope: &Scope) -> String {
-    match scope {
-        Scope::Tool => "every call of this tool".to_owned(),
-        Scope::Commands(commands) => format!("scripts of nothing but: {}", commands.join(" | ")),
-        Scope::Text(_) => "this text alone".to_owned(),
-    }
 }

@@ -83,10 +83,18 @@ fn list(page: &Page<CallRecord>, context: &Context) -> String {
                 call.code.map_or_else(dash, |code| code.to_string()),
             ),
             (Tone::Plain, duration.unwrap_or_else(dash)),
-            (Tone::Plain, call.input.to_string()),
+            (Tone::Plain, input(call)),
         ]);
     }
     table.render(context.style)
+}
+
+/// What was carried out, and what was asked for where a hook made another of it.
+fn input(call: &CallRecord) -> String {
+    match &call.asked {
+        Some(asked) => format!("{} (asked: {asked})", call.input),
+        None => call.input.to_string(),
+    }
 }
 
 /// A call that was refused before it was known which group is meant has none.
@@ -140,6 +148,7 @@ mod tests {
             group: String::new(),
             tool: "x".into(),
             input: json!({}),
+            asked: None,
             state: CallState::Ok,
             code: None,
             preview: None,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use harness_client::EventMessage;
-use harness_model::EventBody;
+use harness_model::{ActiveState, CallState, ErrorCode, EventBody, PluginStatus, UnitChange};
 
 use crate::{
     context::Context,
@@ -47,6 +47,23 @@ fn describe(message: &EventMessage) -> String {
     }
 }
 
+fn answered(state: CallState, code: Option<ErrorCode>, duration_usec: u64) -> String {
+    let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
+    format!("{state}{code} after {} ms", duration_usec / 1000)
+}
+
+fn unit(change: &UnitChange) -> String {
+    format!(
+        "{} {} {}/{}, result {}, {} restarts",
+        change.kind,
+        change.unit,
+        change.active_state,
+        change.sub_state,
+        change.result,
+        change.restarts
+    )
+}
+
 fn summary(body: &EventBody) -> String {
     match body {
         EventBody::ToolCall {
@@ -55,16 +72,31 @@ fn summary(body: &EventBody) -> String {
             group,
             tool,
             input,
+            asked,
             ..
-        } => format!("{call} {group}.{tool} over {front}: {input}"),
+        } => {
+            let hooked = asked.as_ref().map_or("", |_| " (rewritten by a hook)");
+            format!("{call} {group}.{tool} over {front}{hooked}: {input}")
+        }
         EventBody::ToolResult {
             call,
             state,
             code,
             duration_usec,
         } => {
-            let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
-            format!("{call} {state}{code} after {} ms", duration_usec / 1000)
+            format!("{call} {}", answered(*state, *code, *duration_usec))
+        }
+        EventBody::NestedCall {
+            call,
+            command,
+            input,
+            state,
+            code,
+            duration_usec,
+            ..
+        } => {
+            let answered = answered(*state, *code, *duration_usec);
+            format!("{call} {command} {answered}: {input}")
         }
         EventBody::ShellOutput {
             unit,
@@ -88,18 +120,22 @@ fn summary(body: &EventBody) -> String {
             let by = answered_by.as_ref().map(|by| format!(" by {by}"));
             format!("{approval} {state}{}", by.unwrap_or_default())
         }
-        EventBody::UnitChanged(change) => {
-            format!(
-                "{} {} {}/{}, result {}, {} restarts",
-                change.kind,
-                change.unit,
-                change.active_state,
-                change.sub_state,
-                change.result,
-                change.restarts
-            )
-        }
+        EventBody::PluginChanged(plugin) => plugin_change(plugin),
+        EventBody::UnitChanged(change) => unit(change),
         EventBody::Wake(wake) => format!("{} {}: {}", wake.id, wake.from, wake.status),
         EventBody::Dropped { count } => format!("{count} events are missing here"),
     }
+}
+
+fn plugin_change(plugin: &PluginStatus) -> String {
+    let PluginStatus {
+        name,
+        active_state,
+        tools,
+        ..
+    } = plugin;
+    let why = plugin.last_error.as_ref();
+    let why = why.filter(|_| *active_state != ActiveState::Active);
+    let why = why.map_or_else(String::new, |why| format!(": {why}"));
+    format!("{name} {active_state}, {tools} tools{why}")
 }

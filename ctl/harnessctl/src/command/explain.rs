@@ -51,10 +51,42 @@ fn describe(explanation: &Explanation) -> String {
         text.field(&rule.decision, format!("{} {}", rule.layer, rule.rule));
         text.field("to change", &rule.remedy);
     }
-    match &explanation.scope {
+    for hook in &explanation.hooks {
+        let (number, command) = (hook.number, hook.command.join(" "));
+        let (event, on_error) = (&hook.event, &hook.on_error);
+        let what = format!("{event}: {command} (not run now; on_error = {on_error:?})");
+        text.field(&format!("hook {number}"), what);
+    }
+    scope(&explanation.scope, &mut text);
+    if let Some(rules) = &explanation.sandbox {
+        // A script that an allowlist let through, and that runs what runs others.
+        if rules.allowlist.is_some() && rules.executable.is_none() {
+            text.field(
+                "execute",
+                "anything: a command of it runs other programs, or execute names *",
+            );
+        }
+        for path in rules.executable.iter().flatten() {
+            text.field("execute", path);
+        }
+        if let Some(words) = rules.containment() {
+            text.field("sandbox", words);
+        }
+    }
+    text.into_text()
+}
+
+fn scope(of: &Scope, text: &mut Fields) {
+    match of {
         Scope::Tool => {}
         Scope::Commands(commands) => text.field("commands", commands.join(" | ")),
         Scope::Text(_) => text.field("commands", "cannot all be read from the text"),
+        Scope::Sandbox {
+            opened,
+            scope: inner,
+        } => {
+            scope(inner, text);
+            text.field("opens", format!("asks to {opened}"));
+        }
     }
-    text.into_text()
 }

@@ -125,6 +125,10 @@ fn place(selector: &Selector) -> Result<Vec<String>> {
     {
         words.extend(["--agent".to_owned(), agent.to_owned()]);
     }
+    if let Some(machine) = &selector.machine {
+        words.extend(["--machine".to_owned(), machine.clone()]);
+        return Ok(words);
+    }
     let directory = selector.runtime_dir.clone().or_else(|| {
         let variable = std::env::var_os("HARNESS_RUNTIME_DIR").filter(|_| selector.agent.is_none());
         variable.map(PathBuf::from)

@@ -96,6 +96,7 @@ fn input(arguments: &Arguments) -> Result<RunInput> {
         cwd: arguments.cwd.clone().map(absolute).transpose()?,
         env: environment(&arguments.env)?,
         unit: (unit != UnitSettings::default()).then_some(unit),
+        sandbox: None,
     })
 }
 

@@ -1,6 +1,5 @@
 //! What people see.
 
-pub(crate) mod escape;
 pub(crate) mod fields;
 mod print;
 pub(crate) mod span;
@@ -8,4 +7,5 @@ pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod task;
 
+pub(crate) use harness_model::escape;
 pub(crate) use print::{note, print, print_json, print_json_line};

@@ -3,10 +3,13 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use futures_util::future::BoxFuture;
-use harness_model::{Annotations, Call, CallContext, Outcome, RunInput, TaskStatus, Tool};
+use harness_model::{
+    Annotations, Call, CallContext, Outcome, Refusal, RunInput, SandboxRules, TaskStatus, Tool,
+};
 use harness_supervise::Engine;
+use serde_json::{Map, Value};
 
-use super::{BashSettings, input};
+use super::{BashSettings, input, run};
 use crate::{ToolGroup, group, schema, store::UnitStore};
 
 /// The tool group `bash`.
@@ -109,10 +112,27 @@ impl ToolGroup for Bash {
         ]
     }
 
+    /// Makes the paths that `run` asks to be opened exact.
+    fn prepare(
+        &self,
+        tool: &str,
+        mut input: Map<String, Value>,
+    ) -> Result<Map<String, Value>, Refusal> {
+        if tool == "run" {
+            run::prepare(&self.settings(), &mut input)?;
+        }
+        Ok(input)
+    }
+
+    fn sandbox(&self, call: &Call) -> Option<SandboxRules> {
+        let input: RunInput = group::input(call).ok().filter(|_| call.tool == "run")?;
+        run::sandbox(&self.settings(), &input, call.allowance.as_ref()).ok()
+    }
+
     fn execute<'a>(&'a self, call: &'a Call, context: &'a CallContext) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             match call.tool.as_str() {
-                "run" => self.run(group::input(call)?, context).await,
+                "run" => self.run(call, context).await,
                 "status" => self.status(group::input(call)?, context).await,
                 "list" => self.list(group::input(call)?).await,
                 "output" => self.output(group::input(call)?).await,
@@ -127,7 +147,8 @@ impl ToolGroup for Bash {
 
 const RUN: &str = "Run a shell command as a background task. If it ends within wait_seconds (default 3, at most 30) the full \
     status is returned; else `task started: id=ID`, it runs on, and a wake tells its end. No terminal, stdin is empty. \
-    Everything it starts ends with it.";
+    Everything it starts ends with it. Where the result's `containment` says that the sandbox refused something, \
+    `sandbox` asks a person for more.";
 const STATUS: &str = "A task's status, exit code and the last 4 KiB of its output. With wait_seconds (at most 30) it waits for the end.";
 const LIST: &str = "The tasks, newest first, with their status.";
 const OUTPUT: &str =

@@ -30,14 +30,29 @@ impl Bash {
         wait: Duration,
     ) -> Result<(TaskStatus, Option<Ending>), Refusal> {
         let Some(handle) = self.live(id) else {
-            return Ok((status::task_status(&self.stored(id).await?), None));
+            let status = status::task_status(&self.stored(id).await?);
+            return Ok((self.reported(status).await, None));
         };
         let ending = if wait.is_zero() {
             None
         } else {
             handle.wait(wait).await
         };
-        Ok((status::live_status(&handle), ending))
+        Ok((self.reported(status::live_status(&handle)).await, ending))
+    }
+
+    /// With what its script did by `tools`, when it was stopped or failed: a person or the agent has to know what is
+    /// done already. A record that cannot be read leaves it out.
+    pub(super) async fn reported(&self, status: TaskStatus) -> TaskStatus {
+        if !status.status.has_ended() || status.exit_code == Some(0) {
+            return status;
+        }
+        let report = self.store.report(&status.id).await;
+        let tools = report.ok().flatten().filter(|report| !report.is_empty());
+        TaskStatus {
+            tools: tools.map(Box::new),
+            ..status
+        }
     }
 
     pub(super) async fn status(&self, input: input::Status, context: &CallContext) -> Outcome {

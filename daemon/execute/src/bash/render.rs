@@ -82,6 +82,9 @@ pub fn headline(status: &TaskStatus) -> String {
     if let Some(note) = &status.note {
         let _infallible = write!(text, "\nnote: {note}");
     }
+    if let Some(tools) = &status.tools {
+        let _infallible = write!(text, "\ntools: {}", tools.headline());
+    }
     if let Some(rules) = &status.containment {
         let _infallible = write!(text, "\nthe sandbox of this task: {rules}");
     }

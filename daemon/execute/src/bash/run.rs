@@ -1,17 +1,20 @@
 //! `run`: a new task.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use harness_model::{
-    CallContext, ErrorCode, Outcome, Progress, Refusal, RunInput, TimeSpan, UnitId, UnitKind,
+    Allowance, Call, CallContext, ErrorCode, Outcome, Progress, Refusal, RunInput, SandboxRules,
+    TimeSpan, UnitId, UnitKind,
 };
 use harness_supervise::{Ending, OutputFiles, StartError, UnitHandle, UnitSpec, Waiter};
+use serde_json::{Map, Value};
 
 use super::{Bash, BashSettings, render, status};
-use crate::script;
+use crate::{confine, group, script};
 
 /// How long `run` waits when the call does not say, in seconds.
 const DEFAULT_WAIT: f64 = 3.0;
@@ -20,9 +23,10 @@ const DEFAULT_WAIT: f64 = 3.0;
 pub(crate) const LONGEST_COMMAND: usize = 131_071;
 
 impl Bash {
-    pub(super) async fn run(&self, input: RunInput, context: &CallContext) -> Outcome {
+    pub(super) async fn run(&self, call: &Call, context: &CallContext) -> Outcome {
+        let input: RunInput = group::input(call)?;
         let wait = self.clamp(input.wait_seconds.unwrap_or(DEFAULT_WAIT))?;
-        let (handle, waiter) = self.start(input).await?;
+        let (handle, waiter) = self.start(input, call).await?;
         if let Some(progress) = context.progress.as_ref().filter(|_| !wait.is_zero()) {
             let message = Some(format!("task {} is running", handle.id()));
             progress(Progress {
@@ -40,16 +44,20 @@ impl Bash {
         Ok(match ending {
             Some(ending) => {
                 settle(context, ending);
-                render::full(&status)
+                render::full(&self.reported(status).await)
             }
             None => render::started(&status),
         })
     }
 
     /// Records the task and starts it; the waiter waits from before the start.
-    pub(super) async fn start(&self, input: RunInput) -> Result<(UnitHandle, Waiter), Refusal> {
+    pub(super) async fn start(
+        &self,
+        input: RunInput,
+        call: &Call,
+    ) -> Result<(UnitHandle, Waiter), Refusal> {
         let settings = self.settings();
-        let spec = specify(&settings, input)?;
+        let spec = specify(&settings, input, call.allowance.as_ref())?;
         let running = self.engine.count(UnitKind::Task);
         if running >= settings.max_tasks {
             let message = format!(
@@ -64,7 +72,14 @@ impl Bash {
             max_bytes: settings.output_max,
         };
         self.engine
-            .start_awaited(id, UnitSpec { output, ..spec })
+            .start_awaited(
+                id,
+                UnitSpec {
+                    output,
+                    call: Some(call.id.clone()),
+                    ..spec
+                },
+            )
             .await
             .map_err(|error| not_started(&error))
     }
@@ -90,8 +105,46 @@ pub(super) fn settle(context: &CallContext, ending: Ending) {
     });
 }
 
-fn specify(settings: &BashSettings, input: RunInput) -> Result<UnitSpec, Refusal> {
+/// What the input leaves inexact.
+pub(super) fn prepare(
+    settings: &BashSettings,
+    input: &mut Map<String, Value>,
+) -> Result<(), Refusal> {
+    let environment = (settings.environment)(&BTreeMap::new());
+    let home = confine::variable(&environment, "HOME");
+    confine::prepare(input, &settings.sandbox, home).map_err(invalid)
+}
+
+/// The rules that a task runs under.
+pub(super) fn sandbox(
+    settings: &BashSettings,
+    input: &RunInput,
+    allowance: Option<&Allowance>,
+) -> Result<SandboxRules, Refusal> {
+    let environment = (settings.environment)(&input.env);
+    let cwd = directory(&settings.workspace, input.cwd.as_deref())?;
+    let site = confine::Site {
+        interpreter: Path::new(&settings.shell),
+        search_path: confine::variable(&environment, "PATH").unwrap_or_default(),
+        cwd: &cwd,
+        workspace: &settings.workspace,
+    };
+    let request = input.sandbox.clone().unwrap_or_default();
+    Ok(confine::rules(
+        &settings.sandbox,
+        &request,
+        allowance,
+        &site,
+    ))
+}
+
+fn specify(
+    settings: &BashSettings,
+    input: RunInput,
+    allowance: Option<&Allowance>,
+) -> Result<UnitSpec, Refusal> {
     check_command(&input.cmd)?;
+    let sandbox = sandbox(settings, &input, allowance)?;
     let mut unit = input.unit.unwrap_or_default();
     if let Some(seconds) = input.timeout_secs {
         let span = Duration::try_from_secs_f64(seconds)
@@ -112,6 +165,7 @@ fn specify(settings: &BashSettings, input: RunInput) -> Result<UnitSpec, Refusal
     }
     Ok(UnitSpec {
         kind: UnitKind::Task,
+        call: None,
         name: input.name.filter(|name| !name.is_empty()),
         argv: script::argv(&settings.shell, &input.cmd),
         command: input.cmd,
@@ -124,7 +178,7 @@ fn specify(settings: &BashSettings, input: RunInput) -> Result<UnitSpec, Refusal
             max_bytes: settings.output_max,
         },
         stdin: None,
-        sandbox: settings.sandbox.clone(),
+        sandbox,
     })
 }
 

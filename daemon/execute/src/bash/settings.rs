@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
 
-use harness_model::{SandboxRules, UnitSettings};
+use harness_model::{SandboxProfile, UnitSettings};
 
 /// Makes a child's environment from what the call adds to it.
 pub type EnvironmentOf = dyn Fn(&BTreeMap<String, String>) -> Vec<(String, String)> + Send + Sync;
@@ -25,7 +25,7 @@ pub struct BashSettings {
     /// The keys of a unit that hold where the call sets none.
     pub unit: UnitSettings,
     /// What a task may do with files and the network.
-    pub sandbox: SandboxRules,
+    pub sandbox: SandboxProfile,
     /// The environment of a task.
     pub environment: Arc<EnvironmentOf>,
 }

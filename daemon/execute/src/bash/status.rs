@@ -77,6 +77,7 @@ fn build(
         survivors: exit.map(|exit| exit.survivors.clone()).unwrap_or_default(),
         note: state.note.clone(),
         containment,
+        tools: None,
     }
 }
 

@@ -3,23 +3,24 @@
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use futures_util::future::BoxFuture;
-use harness_model::{Annotations, Call, CallContext, Outcome, Refusal, Tool};
+use harness_model::{Annotations, Call, CallContext, Outcome, Refusal, SandboxRules, Tool};
 use harness_supervise::Engine;
 use serde_json::{Map, Value, json};
 
 use super::{
     LiveOutput, ShellSettings, directory,
     identity::{self, Told},
-    input::{Given, milliseconds},
+    input::{Given, Prepared, milliseconds},
     interpreter,
     refusal::{disabled, invalid},
     result::ShellResult,
 };
-use crate::{ToolGroup, bash::LONGEST_COMMAND, group, schema};
+use crate::{ToolGroup, bash::LONGEST_COMMAND, confine, group, schema, store::UnitStore};
 
 /// The tool group `shell`.
 pub struct Shell {
     pub(super) engine: Engine,
+    pub(super) store: Arc<dyn UnitStore>,
     pub(super) live: Arc<dyn LiveOutput>,
     pub(super) system: String,
     pub(super) told: Mutex<Told>,
@@ -29,9 +30,15 @@ pub struct Shell {
 impl Shell {
     /// The group over an engine; output goes to `live` while it is written.
     #[must_use]
-    pub fn new(engine: Engine, live: Arc<dyn LiveOutput>, settings: ShellSettings) -> Self {
+    pub fn new(
+        engine: Engine,
+        store: Arc<dyn UnitStore>,
+        live: Arc<dyn LiveOutput>,
+        settings: ShellSettings,
+    ) -> Self {
         Self {
             engine,
+            store,
             live,
             system: identity::operating_system(),
             told: Mutex::default(),
@@ -99,7 +106,18 @@ impl ToolGroup for Shell {
         input.insert("shell".to_owned(), json!(shell.to_string_lossy()));
         input.insert("cwd".to_owned(), json!(cwd));
         input.insert("timeoutMs".to_owned(), json!(timeout));
+        let environment = settings.variables();
+        let home = confine::variable(&environment, "HOME");
+        confine::prepare(&mut input, &settings.sandbox, home)
+            .map_err(|message| invalid(&message))?;
         Ok(input)
+    }
+
+    fn sandbox(&self, call: &Call) -> Option<SandboxRules> {
+        let input: Prepared = group::input(call).ok()?;
+        let settings = self.settings();
+        let cwd = directory::enter(&settings.workspace, &input.cwd).ok()?;
+        Some(settings.confine(&input, &cwd, call.allowance.as_ref()))
     }
 
     fn execute<'a>(&'a self, call: &'a Call, context: &'a CallContext) -> BoxFuture<'a, Outcome> {
@@ -114,7 +132,8 @@ impl ToolGroup for Shell {
 
 const SHELL: &str = "Run a command in the workspace, wait for its end, and get its stdout, stderr and exit code. For what takes \
     no longer than timeoutMs; use `run` for what goes on in the background. No terminal, stdin is empty, so nothing can \
-    ask or page. Everything it starts ends with it.";
+    ask or page. Everything it starts ends with it. Where the result's `containment` says that the sandbox refused something, \
+    `sandbox` asks a person for more.";
 
 fn check_command(cmd: &str) -> Result<(), Refusal> {
     if cmd.trim().is_empty() {

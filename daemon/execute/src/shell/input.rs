@@ -1,5 +1,6 @@
 //! The input of the tool, as a caller gives it and as it is carried out.
 
+use harness_model::SandboxRequest;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,6 +18,8 @@ pub(super) struct Given {
     timeout_ms: Option<i64>,
     /// Where it runs: a path below the workspace; default the workspace.
     cwd: Option<String>,
+    /// Other limits than the sandbox's for this command; what opens more is asked of a person first.
+    sandbox: Option<SandboxRequest>,
 }
 
 /// A call that leaves nothing open.
@@ -27,6 +30,8 @@ pub(super) struct Prepared {
     pub(super) shell: String,
     pub(super) timeout_ms: u64,
     pub(super) cwd: String,
+    #[serde(default)]
+    pub(super) sandbox: SandboxRequest,
 }
 
 /// A number of milliseconds of any size, as near to it as can be.

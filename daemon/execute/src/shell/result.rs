@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, io, path::Path};
 
-use harness_model::{Signal, ToolOutput};
+use harness_model::{Signal, ToolOutput, ToolsReport};
 use harness_supervise::output;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,6 +34,9 @@ pub(super) struct ShellResult {
     /// The sandbox rules it ran under, when it failed or was refused an access.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) containment: Option<String>,
+    /// What it did by the command `tools`, when it was stopped or failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tools: Option<ToolsReport>,
 }
 
 /// One stream of a result.
@@ -85,6 +88,9 @@ impl ShellResult {
                 text,
                 "\nleft {count} processes behind, which were ended with it"
             );
+        }
+        if let Some(tools) = &self.tools {
+            let _infallible = write!(text, "\ntools: {}", tools.headline());
         }
         if let Some(rules) = &self.containment {
             let _infallible = write!(text, "\nthe sandbox of this command: {rules}");

@@ -3,7 +3,8 @@
 use std::{path::Path, sync::PoisonError, time::Instant};
 
 use harness_model::{
-    Call, CallContext, ErrorCode, ExitStatus, Outcome, Refusal, UnitId, UnitKind, UnitState,
+    Call, CallContext, ErrorCode, ExitStatus, Outcome, Refusal, ToolsReport, UnitId, UnitKind,
+    UnitState,
 };
 use harness_supervise::{Engine, OutputFiles, UnitHandle, UnitSpec};
 use serde_json::json;
@@ -47,7 +48,7 @@ impl Shell {
     pub(super) async fn run(&self, call: &Call, context: &CallContext) -> Outcome {
         let settings = self.settings();
         let input: Prepared = group::input(call)?;
-        let (unit, spec) = specify(&settings, &input)?;
+        let (unit, spec) = specify(&settings, &input, call)?;
         let begun = Instant::now();
         let guard = Stop {
             engine: self.engine.clone(),
@@ -84,6 +85,7 @@ impl Shell {
         };
         let failed = exit_code != Some(0);
         let containment = containment::met(&handle.spec().sandbox, failed, &stderr.text);
+        let tools = self.reported(handle.id(), failed).await;
         let left_over = state.exit.as_ref().map(|exit| exit.left_over);
         let result = ShellResult {
             stdout: stdout.text,
@@ -96,8 +98,18 @@ impl Shell {
             stderr_file: stderr.file,
             left_over: left_over.filter(|count| *count > 0),
             containment,
+            tools,
         };
         Ok(result.render(self.is_first(context)))
+    }
+
+    /// What a script that was stopped or failed did by `tools`; a record that cannot be read leaves it out.
+    async fn reported(&self, unit: &UnitId, failed: bool) -> Option<ToolsReport> {
+        if !failed {
+            return None;
+        }
+        let report = self.store.report(unit).await.ok().flatten();
+        report.filter(|report| !report.is_empty())
     }
 
     /// Waits for the end; what is written meanwhile is handed on to those who watch.
@@ -119,7 +131,12 @@ impl Shell {
     }
 }
 
-fn specify(settings: &ShellSettings, input: &Prepared) -> Result<(UnitId, UnitSpec), Refusal> {
+fn specify(
+    settings: &ShellSettings,
+    input: &Prepared,
+    call: &Call,
+) -> Result<(UnitId, UnitSpec), Refusal> {
+    let cwd = directory::enter(&settings.workspace, &input.cwd)?;
     let unit = UnitId::generate();
     let file = |end: &str| settings.output_directory.join(format!("{unit}.{end}"));
     let output = OutputFiles {
@@ -130,13 +147,14 @@ fn specify(settings: &ShellSettings, input: &Prepared) -> Result<(UnitId, UnitSp
     let spec = UnitSpec {
         kind: UnitKind::Shell,
         name: None,
+        call: Some(call.id.clone()),
         command: input.cmd.clone(),
         argv: script::argv(&input.shell, &input.cmd),
         environment: settings.variables(),
-        cwd: directory::enter(&settings.workspace, &input.cwd)?,
+        sandbox: settings.confine(input, &cwd, call.allowance.as_ref()),
+        cwd,
         settings: settings.unit(input.timeout_ms),
         output,
-        sandbox: settings.sandbox.clone(),
         stdin: None,
     };
     Ok((unit, spec))

@@ -1,10 +1,18 @@
 //! What the configuration says about shell calls.
 
-use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use harness_model::{KillMode, Restart, SandboxRules, Signal, TimeSpan, UnitSettings};
+use harness_model::{
+    Allowance, KillMode, Restart, SandboxProfile, SandboxRules, Signal, TimeSpan, UnitSettings,
+};
 
-use crate::bash::EnvironmentOf;
+use super::input::Prepared;
+use crate::{bash::EnvironmentOf, confine};
 
 /// How long a command has between `kill_signal` and SIGKILL.
 const GRACE: TimeSpan = TimeSpan::from_secs(5);
@@ -29,7 +37,7 @@ pub struct ShellSettings {
     /// The limits and the signal of tasks, which hold here too.
     pub unit: UnitSettings,
     /// What a command may do with files and the network.
-    pub sandbox: SandboxRules,
+    pub sandbox: SandboxProfile,
     /// The environment of a command.
     pub environment: Arc<EnvironmentOf>,
 }
@@ -46,6 +54,23 @@ impl ShellSettings {
     /// The environment of a command.
     pub(super) fn variables(&self) -> Vec<(String, String)> {
         (self.environment)(&BTreeMap::new())
+    }
+
+    /// The rules that a command runs under.
+    pub(super) fn confine(
+        &self,
+        input: &Prepared,
+        cwd: &Path,
+        allowance: Option<&Allowance>,
+    ) -> SandboxRules {
+        let search_path = self.search_path();
+        let site = confine::Site {
+            interpreter: Path::new(&input.shell),
+            search_path: &search_path,
+            cwd,
+            workspace: &self.workspace,
+        };
+        confine::rules(&self.sandbox, &input.sandbox, allowance, &site)
     }
 
     /// The `PATH` of a command.

@@ -14,35 +14,45 @@ pub(super) fn digest(call: &Call, cwd: &str) -> String {
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part);
     }
-    let mut input = String::new();
-    canonical(&Value::Object(call.input.clone()), &mut input);
-    hash.update(input);
-    let mut text = String::with_capacity(64);
-    for byte in hash.finalize() {
+    hash.update(canonical(&Value::Object(call.input.clone())));
+    hex(&hash.finalize())
+}
+
+/// Bytes in hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
         let _infallible = write!(text, "{byte:02x}");
-    }
-    text
+        text
+    })
 }
 
 /// JSON with its keys in order, whatever order they came in.
-fn canonical(value: &Value, text: &mut String) {
+pub(crate) fn canonical(value: &Value) -> String {
+    let mut text = String::new();
+    write_canonical(value, &mut text);
+    text
+}
+
+fn write_canonical(value: &Value, text: &mut String) {
     match value {
         Value::Object(object) => {
             let mut keys: Vec<_> = object.iter().collect();
             keys.sort_by_key(|(key, _)| *key);
             text.push('{');
-            for (key, value) in keys {
-                let _infallible = write!(text, "{}:", Value::String(key.clone()));
-                canonical(value, text);
-                text.push(',');
+            for (place, (key, value)) in keys.into_iter().enumerate() {
+                let comma = if place > 0 { "," } else { "" };
+                let _infallible = write!(text, "{comma}{}:", Value::String(key.clone()));
+                write_canonical(value, text);
             }
             text.push('}');
         }
         Value::Array(items) => {
             text.push('[');
-            for item in items {
-                canonical(item, text);
-                text.push(',');
+            for (place, item) in items.iter().enumerate() {
+                if place > 0 {
+                    text.push(',');
+                }
+                write_canonical(item, text);
             }
             text.push(']');
         }
@@ -66,6 +76,7 @@ mod tests {
             tool: tool.to_owned(),
             input: input.as_object().unwrap().clone(),
             started_at: Timestamp::default(),
+            allowance: None,
         };
         digest(&call, cwd)
     }

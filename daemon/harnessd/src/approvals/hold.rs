@@ -1,7 +1,7 @@
 //! A call that is asked about: held for the answer, then let through, refused, or told to come back.
 
 use std::{
-    sync::{Arc, PoisonError},
+    sync::PoisonError,
     time::{Duration, SystemTime},
 };
 
@@ -17,19 +17,10 @@ use tokio::{
     time::{Instant, MissedTickBehavior, interval, timeout_at},
 };
 
-use super::{Approvals, digest::digest};
-use crate::catalogue::Entry;
+use super::{Approvals, Elicitation, digest::digest};
 
 /// How often a client is told that its call still waits: clients give up on silence.
 const PROGRESS_EVERY: Duration = Duration::from_secs(5);
-
-/// A call that was resolved, validated and judged.
-pub(crate) struct Admission {
-    pub(crate) entry: Arc<Entry>,
-    pub(crate) call: Call,
-    /// Why a person has to answer first, if so.
-    pub(crate) question: Option<Evaluation>,
-}
 
 /// How long a question stands and a call is held for it.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +40,7 @@ impl Approvals {
         cwd: String,
         context: &CallContext,
         patience: Patience,
+        elicitation: Option<Elicitation>,
     ) -> Result<(), Refusal> {
         let now = Timestamp::from(SystemTime::now());
         let mut question = question(call, evaluation, cwd, context, now, patience);
@@ -66,7 +58,15 @@ impl Approvals {
                 approval
             }
         };
-        let state = self.hold(approval.id, context, patience.hold).await;
+        let elicitation = elicitation.as_ref();
+        if self.elicit_deferred(&approval, elicitation).await {
+            return Err(needs_approval(&approval));
+        }
+        let state = tokio::select! {
+            biased;
+            state = self.hold(approval.id, context, patience.hold) => state,
+            never = self.elicit_held(&approval, elicitation) => match never {},
+        };
         match state {
             ApprovalState::Allowed => match self.record.approval_use(approval.id).await {
                 Ok(true) => Ok(()),
@@ -77,6 +77,28 @@ impl Approvals {
             ApprovalState::Rejected | ApprovalState::Expired => Err(rejected(approval.id)),
             ApprovalState::Pending | ApprovalState::Used => Err(needs_approval(&approval)),
         }
+    }
+
+    /// Asks about a call that will be made later: a yes that is there is left for it.
+    pub(crate) async fn ask_ahead(
+        &self,
+        call: &Call,
+        evaluation: &Evaluation,
+        cwd: String,
+        context: &CallContext,
+        patience: Patience,
+    ) -> Result<(), Refusal> {
+        let now = Timestamp::from(SystemTime::now());
+        let granted = self
+            .record
+            .approval_is_granted(&digest(call, &cwd), now)
+            .await;
+        if granted.map_err(|error| crate::wakes::unavailable(&error))? {
+            return Ok(());
+        }
+        // The client would take the form for one about the call that it has made.
+        self.ask(call, evaluation, cwd, context, patience, None)
+            .await
     }
 
     /// Waits for the answer, telling the client that it waits.

@@ -1,16 +1,20 @@
 //! What types cannot say: dead references, addresses, tokens, and values that do not fit together.
 
 mod commands;
+mod examples;
+mod execute;
 mod fronts;
 mod groups;
 mod paths;
+mod plugins;
 mod sandbox;
+mod servers;
 mod units;
 mod values;
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
-use harness_model::SandboxRules;
+use harness_model::SandboxProfile;
 
 pub use fronts::Tokens;
 pub use groups::{BUILT_IN_GROUPS, BuiltInGroup};
@@ -24,15 +28,17 @@ use super::{
     places::Mode,
     schema::Config,
 };
+use crate::policy::Ground;
 
 /// What the checks found out on the way.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub(super) workspace: PathBuf,
     pub(super) shell: PathBuf,
-    pub(super) sandbox: SandboxRules,
+    pub(super) sandbox: SandboxProfile,
     pub(super) tokens: Tokens,
     pub(super) admins: Vec<u32>,
+    pub(super) libraries: BTreeMap<String, PathBuf>,
 }
 
 /// Runs every check.
@@ -50,20 +56,33 @@ pub(super) fn check(
         removed,
         host,
         search_path: environment.path().to_owned(),
+        libraries: BTreeMap::new(),
+        plugin_tools: BTreeMap::new(),
         problems: Diagnostics::new(),
     };
     let workspace = checker.workspace(mode);
+    checker.plugins();
     let findings = Findings {
         sandbox: checker.sandbox(&workspace, &environment),
         workspace,
         shell: checker.shell(),
         tokens: checker.fronts(),
         admins: checker.admins(),
+        libraries: std::mem::take(&mut checker.libraries),
     };
     checker.values();
+    checker.execute(&environment);
     checker.units();
     checker.groups();
     checker.commands();
+    checker.examples(&Ground {
+        workspace: &findings.workspace,
+        shell: &findings.shell,
+        sandbox: &findings.sandbox,
+        environment: &environment,
+        // What a script may execute decides nothing about its call.
+        commands: None,
+    });
     (findings, checker.problems)
 }
 
@@ -75,6 +94,10 @@ struct Checker<'a> {
     host: &'a Host,
     /// The `PATH` of children.
     search_path: String,
+    /// The libraries of plugins that were found, by the names of the plugins.
+    libraries: BTreeMap<String, PathBuf>,
+    /// The tools of plugins that were asked for them.
+    plugin_tools: BTreeMap<String, Vec<String>>,
     problems: Diagnostics,
 }
 

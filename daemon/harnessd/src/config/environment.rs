@@ -178,6 +178,16 @@ impl ChildEnvironment {
         Self { base }
     }
 
+    /// The same with a directory before all others of `PATH`.
+    #[must_use]
+    pub fn first_in_path(mut self, directory: Option<&str>) -> Self {
+        if let Some(directory) = directory {
+            let path = format!("{directory}:{}", self.path());
+            self.base.insert("PATH".to_owned(), path);
+        }
+        self
+    }
+
     /// The environment of one child: the call's variables over the others, in the order of names.
     #[must_use]
     pub fn with(&self, call: &VariableMap) -> Vec<(String, String)> {
@@ -188,6 +198,18 @@ impl ChildEnvironment {
             all.insert(name.clone(), value.clone());
         }
         all.into_iter().collect()
+    }
+
+    /// A command of the configuration as it is run: `~` before its program is the home directory.
+    #[must_use]
+    pub fn command(&self, words: &[String]) -> Vec<String> {
+        let mut words = words.to_vec();
+        if let (Some(program), Some(home)) = (words.first_mut(), self.get("HOME"))
+            && let Some(below) = program.strip_prefix("~/")
+        {
+            *program = format!("{}/{below}", home.trim_end_matches('/'));
+        }
+        words
     }
 
     /// A variable that every child gets.
@@ -220,7 +242,7 @@ pub(crate) fn excluded<'a>(
 }
 
 /// A glob over variable names; upper and lower case are the same, `/` is a letter like any other.
-pub(super) fn matcher(glob: &str) -> Result<GlobMatcher, globset::Error> {
+pub(crate) fn matcher(glob: &str) -> Result<GlobMatcher, globset::Error> {
     let glob = GlobBuilder::new(glob).case_insensitive(true).build()?;
     Ok(glob.compile_matcher())
 }

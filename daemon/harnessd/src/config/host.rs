@@ -6,7 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::environment::{VariableMap, of_process};
+use super::{
+    describe::find_host,
+    environment::{VariableMap, of_process},
+};
 
 /// The machine as the checks see it.
 #[derive(Debug, Clone)]
@@ -20,6 +23,9 @@ pub struct Host {
     /// The configuration is for another machine: what it names here is looked up only where its
     /// directory exists (a build of a NixOS system sees the store, and nothing else of it).
     pub offline: bool,
+    /// The program that is asked what plugins are, to check their settings. A daemon asks none: it runs no
+    /// foreign code.
+    pub plugin_host: Option<PathBuf>,
 }
 
 /// How a look at a file went.
@@ -40,7 +46,16 @@ impl Host {
             current_directory: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
             program: std::env::current_exe().ok(),
             offline: false,
+            plugin_host: None,
         }
+    }
+
+    /// The same, with plugins asked for what they are by the host that is installed with this program.
+    #[must_use]
+    pub fn asking_plugins(mut self) -> Self {
+        let search_path = self.variable("PATH").unwrap_or_default();
+        self.plugin_host = Some(find_host(self.program.as_deref(), search_path));
+        self
     }
 
     pub(super) fn variable(&self, name: &str) -> Option<&str> {

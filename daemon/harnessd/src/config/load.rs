@@ -1,11 +1,12 @@
 //! From files to a configuration that can be used.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use harness_model::SandboxRules;
+use harness_model::SandboxProfile;
 
 use super::{
     check::{Tokens, check},
@@ -30,11 +31,13 @@ pub struct Loaded {
     /// The shell of tasks as an absolute path.
     pub shell: PathBuf,
     /// `[sandbox]` with its paths in full.
-    pub sandbox: SandboxRules,
+    pub sandbox: SandboxProfile,
     /// The tokens of the TCP fronts.
     pub tokens: Tokens,
     /// The uids of `[control] admins`.
     pub admins: Vec<u32>,
+    /// The libraries of `[plugin]`, as absolute paths, by the names of the plugins.
+    pub libraries: BTreeMap<String, PathBuf>,
     /// The files it was read from, in their order.
     pub files: Vec<PathBuf>,
     /// What is wrong but does not hinder, keys without effect included.
@@ -82,6 +85,7 @@ impl Config {
             sandbox: findings.sandbox,
             tokens: findings.tokens,
             admins: findings.admins,
+            libraries: findings.libraries,
             files: sources.iter().map(|source| source.path.clone()).collect(),
             warnings: problems,
         })

@@ -6,6 +6,7 @@
 
 mod changes;
 mod check;
+mod describe;
 mod diagnostic;
 mod environment;
 mod error;
@@ -30,10 +31,10 @@ mod token;
 pub use changes::{Changes, Part};
 pub use check::{BUILT_IN_GROUPS, BuiltInGroup, Tokens};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity, Source, Span};
-pub(crate) use environment::excluded;
 pub use environment::{
     ChildEnvironment, ChildUser, DEFAULT_PATH, VariableMap, is_valid, is_withheld, of_process,
 };
+pub(crate) use environment::{excluded, matcher};
 pub use error::{LockError, PlacesError};
 pub use host::Host;
 pub use load::Loaded;

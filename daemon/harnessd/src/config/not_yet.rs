@@ -7,17 +7,12 @@ use super::{
 };
 
 /// Keys and tables without effect. A line goes when its feature comes.
-const KEYS: [&[&str]; 11] = [
+const KEYS: [&[&str]; 6] = [
     &["manage_scripts"],
     &["tools_in_shell"],
-    &["limits", "script_calls"],
     &["limits", "script_depth"],
-    &["approval", "rate_unlabeled"],
-    &["approval", "rater"],
     &["approval", "keep_visible"],
-    &["mcp"],
     &["plugin"],
-    &["hook"],
     &["script_schedule"],
 ];
 

@@ -182,6 +182,7 @@ impl Places {
         make(&self.state, state)?;
         make(&self.bash_tasks(), state)?;
         make(&self.tool_output(), state)?;
+        make(&self.mcp_servers(), state)?;
         make(&self.runtime, runtime)
     }
 
@@ -195,6 +196,12 @@ impl Places {
     #[must_use]
     pub fn bash_tasks(&self) -> PathBuf {
         self.state.join("bash-tasks")
+    }
+
+    /// Standard error of MCP servers: `mcp-servers/`.
+    #[must_use]
+    pub fn mcp_servers(&self) -> PathBuf {
+        self.state.join("mcp-servers")
     }
 
     /// Results that were too long to show: `tool-output/`.

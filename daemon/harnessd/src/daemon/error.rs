@@ -6,6 +6,7 @@ use crate::{
     catalogue::SchemaError,
     config::{Diagnostics, LockError, PlacesError},
     keeper::KeeperError,
+    runs::AccessError,
     systemd::{ActivationError, BindError, ListenError},
 };
 
@@ -39,6 +40,9 @@ pub enum Fatal {
     /// A token that no client could send.
     #[error(transparent)]
     Token(#[from] harness_mcp::Error),
+    /// What runs get in their environment.
+    #[error(transparent)]
+    Access(#[from] AccessError),
     /// A tool's schema, which is the program's own fault.
     #[error(transparent)]
     Schema(#[from] SchemaError),

@@ -2,8 +2,12 @@
 
 use std::{os::unix::net::UnixListener, path::PathBuf, sync::Arc, time::Duration};
 
-use harness_mcp::Server;
-use tokio::{sync::Semaphore, task::JoinSet};
+use harness_mcp::{Peer, Server, UnknownPeer};
+use tokio::{
+    net::UnixStream,
+    sync::{Semaphore, watch},
+    task::JoinSet,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::Fatal;
@@ -12,8 +16,11 @@ use crate::{
         authority::{ControlAuthority, PeerCredentials},
         http::ControlServer,
         lineage::KeeperTree,
+        peer::SocketPeer,
+        tools,
     },
     harness::Harness,
+    keeper::KeeperState,
     systemd::{Activated, BoundSocket, bind, control_mode},
 };
 
@@ -27,6 +34,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 pub(super) struct Sockets {
     mcp: tokio::net::UnixListener,
     control: tokio::net::UnixListener,
+    tools: tokio::net::UnixListener,
     bound: Vec<BoundSocket>,
 }
 
@@ -56,9 +64,12 @@ impl Sockets {
             harness.places.control_socket(),
             control_mode(admins),
         )?;
+        // Every user may connect: the keeper tells whether the caller is a run of this harness.
+        let tools = take(activated.tools, harness.places.tools_socket(), 0o666)?;
         Ok(Self {
             mcp,
             control,
+            tools,
             bound,
         })
     }
@@ -72,8 +83,10 @@ impl Sockets {
         shutdown: CancellationToken,
     ) -> JoinSet<()> {
         let mut serving = JoinSet::new();
-        serving.spawn(serve_agents(self.mcp, mcp, shutdown, self.bound));
+        serving.spawn(tools::serve(self.tools, harness.clone(), shutdown.clone()));
         let keeper = harness.keeper.state();
+        let agents = serve_agents(self.mcp, mcp, keeper.clone(), shutdown, self.bound);
+        serving.spawn(agents);
         let keepers = move || {
             let pid = keeper.borrow().status.pid;
             let tree = pid.map(|pid| KeeperTree { pid, cgroup: None });
@@ -90,6 +103,7 @@ impl Sockets {
 async fn serve_agents(
     listener: tokio::net::UnixListener,
     server: Server,
+    keeper: watch::Receiver<KeeperState>,
     shutdown: CancellationToken,
     _bound: Vec<BoundSocket>,
 ) {
@@ -113,12 +127,23 @@ async fn serve_agents(
             tracing::warn!("{SESSIONS} connections are open: one more was closed");
             continue;
         };
-        let uid = PeerCredentials::of(&stream).ok().map(|peer| peer.uid);
+        let peer = peer_of(&stream, &keeper);
         let server = server.clone();
         sessions.spawn(async move {
-            server.serve_stream(stream, uid).await;
+            server.serve_stream(stream, peer).await;
             drop(slot);
         });
     }
     sessions.shutdown().await;
+}
+
+/// One that is already gone is nobody.
+fn peer_of(stream: &UnixStream, keeper: &watch::Receiver<KeeperState>) -> Arc<dyn Peer> {
+    match PeerCredentials::of(stream) {
+        Ok(credentials) => Arc::new(SocketPeer {
+            credentials,
+            keeper: keeper.clone(),
+        }),
+        Err(_) => Arc::new(UnknownPeer(None)),
+    }
 }

@@ -59,7 +59,12 @@ pub(super) async fn run(started: Started, notifier: Notifier) -> Result<(), Fata
     let shutdown = CancellationToken::new();
     let mcp = Server::new(Arc::new(Agent::new(harness.clone())));
     let control = ControlServer::new(Arc::new(Person::new(harness.clone())), shutdown.clone());
-    let mut ports = Ports::new(mcp.clone(), control.clone(), shutdown.clone());
+    let mut ports = Ports::new(
+        mcp.clone(),
+        control.clone(),
+        harness.keeper.state(),
+        shutdown.clone(),
+    );
     ports.apply(&harness.in_force().loaded).await?;
     let serving = sockets.serve(&harness, mcp, control, shutdown.clone());
     let mut background = JoinSet::new();
@@ -72,6 +77,7 @@ pub(super) async fn run(started: Started, notifier: Notifier) -> Result<(), Fata
     let everything = wait(&harness, &mut signals, &mut ports, notifier).await;
 
     notifier.stopping("ending");
+    harness.servers().farewell().await;
     if everything {
         harness.engine().stop_all().await;
     }

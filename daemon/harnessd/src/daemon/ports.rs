@@ -1,15 +1,16 @@
 //! The TCP listeners, which a reload may move.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::Arc};
 
-use harness_mcp::Server;
-use tokio::{net::TcpListener, task::JoinSet};
+use harness_mcp::{Ends, PeerOf, Server};
+use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::Fatal;
 use crate::{
     config::{Loaded, Token},
-    front::http::ControlServer,
+    front::{http::ControlServer, peer::TcpPeer},
+    keeper::KeeperState,
     systemd::listen_tcp,
 };
 
@@ -17,6 +18,7 @@ use crate::{
 pub(super) struct Ports {
     mcp: Server,
     control: ControlServer,
+    keeper: watch::Receiver<KeeperState>,
     shutdown: CancellationToken,
     agent: Option<Port>,
     person: Option<Port>,
@@ -47,10 +49,16 @@ async fn close(port: &mut Option<Port>) {
 }
 
 impl Ports {
-    pub(super) fn new(mcp: Server, control: ControlServer, shutdown: CancellationToken) -> Self {
+    pub(super) fn new(
+        mcp: Server,
+        control: ControlServer,
+        keeper: watch::Receiver<KeeperState>,
+        shutdown: CancellationToken,
+    ) -> Self {
         Self {
             mcp,
             control,
+            keeper,
             shutdown,
             agent: None,
             person: None,
@@ -79,9 +87,16 @@ impl Ports {
     }
 
     fn open_agent(&self, address: SocketAddr, token: &Token) -> Result<Port, Fatal> {
-        let router = self.mcp.router(harness_mcp::Token::new(token.reveal())?);
+        let keeper = self.keeper.clone();
+        let peers: PeerOf = Arc::new(move |ends| {
+            let keeper = keeper.clone();
+            Arc::new(TcpPeer { ends, keeper })
+        });
+        let token_of_mcp = harness_mcp::Token::new(token.reveal())?;
+        let router = self.mcp.router(token_of_mcp, peers);
+        let service = router.into_make_service_with_connect_info::<Ends>();
         self.open(address, token, async move |listener| {
-            if let Err(error) = axum::serve(listener, router).await {
+            if let Err(error) = axum::serve(listener, service).await {
                 tracing::error!(%error, "the MCP listener ended");
             }
         })

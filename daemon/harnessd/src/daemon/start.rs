@@ -54,6 +54,10 @@ pub(super) async fn start(arguments: &Arguments, activated: Activated) -> Result
     let spawner: Arc<dyn Spawner> = Arc::new(keeper);
     let found = recover(harness.record(), harness.engine(), &spawner, adopted).await?;
     let sockets = Sockets::bind(&harness, activated)?;
+    let (servers, found): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .partition(|handle| handle.spec().kind == UnitKind::McpServer);
+    harness.servers().configure(&harness.in_force(), servers);
     let turn = found
         .into_iter()
         .find(|handle| handle.spec().kind == UnitKind::Turn);

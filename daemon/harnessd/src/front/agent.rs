@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use harness_execute::ToolGroup as _;
+use harness_execute::{ToolGroup as _, mcp::ServerDescription};
 use harness_mcp::{Backend, Exposed, Notice, TaskHandle, TaskStart, View};
 use harness_model::{
     CallContext, CallRequest, ErrorCode, Outcome, Refusal, SessionId, TaskState, TaskStatus,
@@ -31,6 +31,17 @@ impl Agent {
         Self { harness }
     }
 
+    /// What the MCP server says of itself that a view shows.
+    fn description(&self, view: &View) -> Option<Arc<ServerDescription>> {
+        match view {
+            View::All => None,
+            View::Group(name) | View::Server(name) => {
+                let server = self.harness.servers().get(name).ok()?;
+                server.description()
+            }
+        }
+    }
+
     fn request(view: &View, name: &str, input: Map<String, Value>) -> CallRequest {
         let group = match view {
             View::All => None,
@@ -51,7 +62,18 @@ impl Backend for Agent {
             .exposed(view, &self.harness.in_force().policy)
     }
 
+    fn ready(&self, view: &View) -> BoxFuture<'static, ()> {
+        self.harness.servers().ready(view)
+    }
+
+    fn server_info(&self, view: &View) -> Option<Value> {
+        self.description(view)?.info.clone()
+    }
+
     fn instructions(&self, view: &View) -> Option<String> {
+        if let Some(description) = self.description(view) {
+            return description.instructions.clone();
+        }
         let bash = matches!(view, View::All)
             || *view == View::Group(self.harness.bash().name().to_owned());
         bash.then(|| {
@@ -117,7 +139,11 @@ impl Backend for Agent {
         let (harness, id) = (self.harness.clone(), id.to_owned());
         Box::pin(async move {
             let unit = parse(&id)?;
-            let handle = task(&harness, &unit).await?;
+            let mut handle = task(&harness, &unit).await?;
+            if let Some(output) = handle.output.take() {
+                let reviewed = harness.review(&unit, &context, output).await;
+                handle.output = Some(reviewed.unwrap_or_else(|refusal| withheld(&refusal)));
+            }
             if handle.state.has_ended() {
                 let wakes = harness.wakes().clone();
                 context.delivery.on_settled(move |delivered| {
@@ -191,6 +217,14 @@ async fn stop_begun(live: Option<UnitHandle>) {
     let begun = changes.wait_for(|state| state.stop_requested || state.is_final());
     if begun.await.is_err() {
         std::future::pending::<()>().await;
+    }
+}
+
+/// A refusal where only a result has a place.
+fn withheld(refusal: &Refusal) -> ToolOutput {
+    ToolOutput {
+        is_error: true,
+        ..ToolOutput::new(refusal.message.clone(), refusal.to_json())
     }
 }
 

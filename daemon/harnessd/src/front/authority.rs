@@ -43,7 +43,7 @@ impl PeerCredentials {
     }
 
     /// Whether the peer is known to have ended, so that its pid may name somebody else.
-    fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         let Some(pidfd) = &self.pidfd else {
             return false;
         };
@@ -109,12 +109,11 @@ where
                 peer.uid
             )));
         }
+        let keepers = (self.keepers)();
         if peer.pid == 0 {
-            return Err(denied(
-                "the caller's process is not visible here: call from the pid namespace of the daemon".to_owned(),
-            ));
+            return from_outside(&keepers);
         }
-        for keeper in (self.keepers)() {
+        for keeper in keepers {
             match lives_under(peer.pid, &keeper) {
                 Ok(false) => {}
                 Ok(true) => {
@@ -139,6 +138,19 @@ where
         }
         Ok(())
     }
+}
+
+/// A peer that is in no pid namespace of the daemon's: it speaks from the host into the daemon's container.
+///
+/// A keeper that is visible here has all its children at its level or below (`pid_namespaces(7)`: a process
+/// never gets out to an ancestor's), where they are visible too. So this one is none of them.
+fn from_outside(keepers: &[KeeperTree]) -> Result<(), Refusal> {
+    if !keepers.is_empty() && keepers.iter().all(|keeper| keeper.pid != 0) {
+        return Ok(());
+    }
+    Err(denied(
+        "the caller's process is not visible here, and neither is the keeper: call from the pid namespace of the daemon".to_owned(),
+    ))
 }
 
 #[cfg(test)]

@@ -35,11 +35,22 @@ fn root_the_own_user_and_admins_may_and_others_may_not() {
 }
 
 #[test]
-fn a_peer_that_is_not_visible_here_may_not() {
-    let refusal = ControlAuthority::new(Vec::new, nobody_runs)
+fn a_peer_from_outside_of_the_pid_namespace_may_where_the_keeper_is_inside() {
+    let keeper = |pid| move || vec![KeeperTree { pid, cgroup: None }];
+    ControlAuthority::new(Vec::new, keeper(4711))
         .may(&peer(0, own()))
-        .unwrap_err();
-    assert!(refusal.message.contains("not visible"), "{refusal}");
+        .unwrap();
+    let of_nobody = ControlAuthority::new(Vec::new, keeper(4711)).may(&peer(0, 4712));
+    assert!(of_nobody.is_err());
+    // The keeper may be out there as well, or nobody knows where it is.
+    let refusals = [
+        ControlAuthority::new(Vec::new, keeper(0)).may(&peer(0, own())),
+        ControlAuthority::new(Vec::new, nobody_runs).may(&peer(0, own())),
+    ];
+    for refusal in refusals {
+        let refusal = refusal.unwrap_err();
+        assert!(refusal.message.contains("not visible"), "{refusal}");
+    }
 }
 
 #[test]

@@ -4,4 +4,7 @@ pub(crate) mod agent;
 pub mod authority;
 pub mod http;
 pub mod lineage;
+pub(crate) mod peer;
 pub(crate) mod person;
+mod socket_holder;
+pub(crate) mod tools;

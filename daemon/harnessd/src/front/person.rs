@@ -6,17 +6,21 @@ use futures_util::{StreamExt as _, future::BoxFuture, stream};
 use harness_mcp::View;
 use harness_model::{
     Answer, Approval, ApprovalId, CallContext, CallQuery, CallRecord, CallRequest, ErrorCode,
-    Explanation, HarnessStatus, Invocation, Outcome, OutputChunk, Page, Refusal, Standing,
-    StoredUnit, Stream, TaskQuery, TaskStatus, Tool, UnitId, UnitQuery, UnitStatus, Wake, WakeId,
+    Explanation, Front, HarnessStatus, Invocation, Outcome, OutputChunk, Page, PluginLog,
+    PluginStatus, Refusal, Standing, StoredUnit, Stream, TaskQuery, TaskStatus, Tool, UnitId,
+    UnitQuery, UnitStatus, Wake, WakeId,
 };
-use harness_supervise::output::Follow;
+use harness_supervise::output::{Follow, last_lines};
 use serde_json::{Map, Value};
 
-use super::http::backend::{Control, EventStream, OutputStream, Reply};
+use super::http::backend::{Control, EventStream, OutputStream, PluginAction, Reply};
 use crate::{harness::Harness, wakes::unavailable};
 
 /// How many bytes one piece of followed output has at most.
 const PIECE: u32 = 65_536;
+
+/// How many bytes of a log one answer has at most.
+const LOG_MOST: usize = 1 << 20;
 
 /// The harness behind `control.sock`.
 pub(crate) struct Person {
@@ -164,6 +168,41 @@ impl Control for Person {
         })
     }
 
+    fn plugins(&self) -> Reply<'_, Vec<PluginStatus>> {
+        Box::pin(std::future::ready(Ok(self.harness.servers().status())))
+    }
+
+    fn plugin(&self, name: String) -> Reply<'_, PluginStatus> {
+        let server = self.harness.servers().get(&name);
+        Box::pin(std::future::ready(server.map(|server| server.status())))
+    }
+
+    fn plugin_act(&self, name: String, action: PluginAction) -> Reply<'_, PluginStatus> {
+        Box::pin(async move {
+            let server = self.harness.servers().get(&name)?;
+            match action {
+                PluginAction::Start => server.start().await,
+                PluginAction::Stop => Ok(server.stop().await),
+                PluginAction::Restart => server.restart().await,
+            }
+        })
+    }
+
+    fn plugin_log(&self, name: String, lines: u32) -> Reply<'_, PluginLog> {
+        Box::pin(async move {
+            let path = self.harness.servers().get(&name)?.log_file()?;
+            let lines = usize::try_from(lines).unwrap_or(usize::MAX);
+            let text = last_lines(&path, lines, LOG_MOST).map_err(|error| {
+                let message = format!("{} cannot be read: {error}", path.display());
+                Refusal::new(ErrorCode::Unavailable, message).retryable()
+            })?;
+            Ok(PluginLog {
+                text: self.harness.redactor().text(text),
+                path: path.display().to_string(),
+            })
+        })
+    }
+
     fn wakes(&self, limit: u32) -> Reply<'_, Vec<Wake>> {
         Box::pin(async move {
             self.harness
@@ -193,7 +232,7 @@ impl Control for Person {
     }
 
     fn approval_answer(&self, id: ApprovalId, answer: Answer, by: String) -> Reply<'_, Approval> {
-        let timeout = self.harness.patience().timeout;
+        let timeout = self.harness.patience(Front::Http).timeout;
         Box::pin(self.harness.approvals().answer(id, answer, by, timeout))
     }
 
@@ -206,7 +245,7 @@ impl Control for Person {
     }
 
     fn explain(&self, tool: String, input: Map<String, Value>) -> Reply<'_, Explanation> {
-        Box::pin(async move { self.harness.explain(tool, input) })
+        Box::pin(async move { self.harness.explain(tool, input).await })
     }
 
     fn calls(&self, query: CallQuery) -> Reply<'_, Page<CallRecord>> {

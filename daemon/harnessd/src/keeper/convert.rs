@@ -42,6 +42,7 @@ pub(super) fn spawn(request: SpawnRequest) -> Result<(protocol::Spawn, Vec<Owned
             tasks_max: request.limits.tasks_max,
             cpu_quota: request.limits.cpu_quota,
             oom_group: request.limits.oom_group,
+            runtime_max_usec: request.limits.runtime_max.map(micros),
         },
         on_exit: sequence(&request.on_exit),
         sandbox: confined(request.kind).then_some(request.sandbox),
@@ -57,8 +58,11 @@ fn confined(kind: UnitKind) -> bool {
     }
 }
 
+fn micros(span: Duration) -> u64 {
+    u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
+}
+
 pub(super) fn sequence(sequence: &StopSequence) -> protocol::StopSequence {
-    let micros = |span: Duration| u64::try_from(span.as_micros()).unwrap_or(u64::MAX);
     protocol::StopSequence {
         kill_mode: sequence.kill_mode,
         kill_signal: sequence.kill_signal,

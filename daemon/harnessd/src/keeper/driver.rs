@@ -111,6 +111,7 @@ fn refused(reply: Reply) -> KeeperError {
         | Reply::Spawned { .. }
         | Reply::Done {}
         | Reply::Units(_)
+        | Reply::Located(_)
         | Reply::Pipes { .. } => KeeperError::Protocol,
     }
 }

@@ -139,6 +139,17 @@ impl KeeperHandle {
         }
     }
 
+    /// The unit and the run whose tree a process is in; none for a stranger.
+    ///
+    /// # Errors
+    /// The keeper does not answer, or is older than the daemon and cannot tell.
+    pub async fn locate(&self, pid: i32) -> Result<Option<protocol::Location>, SpawnError> {
+        match self.shared.ask(Request::Locate { pid }, Vec::new()).await? {
+            (Reply::Located(location), _) => Ok(location),
+            (other, _) => Err(unexpected(other)),
+        }
+    }
+
     /// Closes the keeper's copies of the pipes of a run.
     pub async fn close_pipes(&self, invocation: &InvocationId) -> Result<(), SpawnError> {
         self.shared
@@ -295,10 +306,16 @@ impl Shared {
                 .any(|other| other == name)
         };
         let rules = spawn.sandbox.as_ref().filter(|rules| !rules.is_default());
-        let Some(rules) = rules.filter(|_| !knows(protocol::FEATURE_SANDBOX)) else {
+        let Some(rules) = rules else {
             return Ok(None);
         };
-        let text = "[sandbox] is not enforced: the keeper is older than the daemon; restart it when no task runs";
+        let text = if !knows(protocol::FEATURE_SANDBOX) {
+            "[sandbox] is not enforced: the keeper is older than the daemon; restart it when no task runs"
+        } else if rules.executable.is_some() && !knows(protocol::FEATURE_EXECUTE) {
+            "execute is not enforced: the keeper is older than the daemon; restart it when no task runs"
+        } else {
+            return Ok(None);
+        };
         if rules.required {
             let missing = vec![text.to_owned()];
             return Err(SpawnError::Sandbox { missing });
@@ -406,6 +423,7 @@ fn unexpected(reply: Reply) -> SpawnError {
         | Reply::Spawned { .. }
         | Reply::Done {}
         | Reply::Units(_)
+        | Reply::Located(_)
         | Reply::Pipes { .. } => "the keeper answered something else".to_owned(),
     };
     SpawnError::System {

@@ -17,4 +17,4 @@ pub use find::{KeeperOptions, KeeperStart};
 pub use handle::{KeeperHandle, KeeperState, Pipes, connect};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -17,13 +17,13 @@ use harness_supervise::{
 use super::*;
 
 /// A runtime directory, and the keepers that were started in it.
-struct Place {
-    directory: PathBuf,
+pub(crate) struct Place {
+    pub(crate) directory: PathBuf,
     arguments: Vec<String>,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let name = format!(
             "harness-client-{}-{}",
             std::process::id(),
@@ -38,7 +38,7 @@ impl Place {
         }
     }
 
-    fn options(&self) -> KeeperOptions {
+    pub(crate) fn options(&self) -> KeeperOptions {
         KeeperOptions {
             runtime_directory: self.directory.clone(),
             start: KeeperStart::Detached {

@@ -10,15 +10,15 @@ use futures_util::{FutureExt as _, StreamExt as _, stream};
 use harness_model::{
     Answer, Approval, ApprovalId, CallContext, CallQuery, CallRecord, CallRequest, CallState,
     ErrorCode, Event, EventBody, Explanation, Front, HarnessStatus, Invocation, KeeperStatus,
-    Outcome, OutputChunk, Page, Refusal, Scope, Standing, Stream, TaskCounts, TaskQuery, TaskState,
-    TaskStatus, Timestamp, Tool, ToolOutput, UnitId, UnitKind, UnitQuery, UnitSettings, UnitState,
-    UnitStatus, Wake, WakeId,
+    Outcome, OutputChunk, Page, PluginKind, PluginLog, PluginStatus, Refusal, Scope, Standing,
+    Stream, TaskCounts, TaskQuery, TaskState, TaskStatus, Timestamp, Tool, ToolOutput, UnitId,
+    UnitKind, UnitQuery, UnitSettings, UnitState, UnitStatus, Wake, WakeId,
 };
 use harnessd::front::{
     authority::{Authority, PeerCredentials},
     http::{
         ControlServer,
-        backend::{Control, EventStream, OutputStream, Reply},
+        backend::{Control, EventStream, OutputStream, PluginAction, Reply},
     },
 };
 use serde_json::{Map, Value, json};
@@ -277,6 +277,8 @@ impl Control for FakeControl {
             why: None,
             rules: Vec::new(),
             scope: Scope::Tool,
+            hooks: Vec::new(),
+            sandbox: None,
         })
     }
 
@@ -297,6 +299,36 @@ impl Control for FakeControl {
         };
         let two = [1, 2].map(|seq| (format!("boot-{seq}"), Arc::new(event(seq))));
         stream::iter(two).chain(stream::pending()).boxed()
+    }
+
+    fn plugins(&self) -> Reply<'_, Vec<PluginStatus>> {
+        async { Ok(vec![plugin("github")]) }.boxed()
+    }
+
+    fn plugin(&self, name: String) -> Reply<'_, PluginStatus> {
+        async move { Ok(plugin(&name)) }.boxed()
+    }
+
+    fn plugin_act(&self, name: String, action: PluginAction) -> Reply<'_, PluginStatus> {
+        async move {
+            match action {
+                PluginAction::Stop => Ok(plugin(&name)),
+                PluginAction::Start | PluginAction::Restart => {
+                    Err(Refusal::new(ErrorCode::Unavailable, "it is hopeless"))
+                }
+            }
+        }
+        .boxed()
+    }
+
+    fn plugin_log(&self, name: String, lines: u32) -> Reply<'_, PluginLog> {
+        async move {
+            Ok(PluginLog {
+                text: format!("{name} {lines}\n"),
+                path: "/log".into(),
+            })
+        }
+        .boxed()
     }
 
     fn reload(&self) -> Reply<'_, ()> {
@@ -416,4 +448,21 @@ pub(crate) fn refusal(answer: &(String, String), status: u16, code: &str) -> Str
     assert_eq!(body["error"]["code"], code, "{body}");
     assert!(body["error"]["retryable"].is_boolean());
     body["error"]["message"].as_str().unwrap().to_owned()
+}
+
+fn plugin(name: &str) -> PluginStatus {
+    PluginStatus {
+        name: name.to_owned(),
+        kind: PluginKind::Stdio,
+        active_state: harness_model::ActiveState::Active,
+        on_demand: false,
+        tools: 3,
+        restarts: 0,
+        unit: None,
+        pid: None,
+        active_since: None,
+        protocol: None,
+        program: None,
+        last_error: None,
+    }
 }

@@ -109,8 +109,9 @@ impl Domain {
         if rules.is_open() || !self.kernel.files {
             confinement.rulesets[0].clone_from(&self.base);
         } else {
-            if rules.writable.is_some() || rules.hidden.is_empty() {
-                confinement.rulesets[0] = self.writing(rules, outputs)?.map(Rc::new);
+            let limited = rules.writable.is_some() || rules.executable.is_some();
+            if limited || rules.hidden.is_empty() {
+                confinement.rulesets[0] = self.limiting(rules, outputs)?.map(Rc::new);
             }
             if !rules.hidden.is_empty() {
                 let (ruleset, not_enforced) = self.hiding(rules, outputs)?;
@@ -124,17 +125,20 @@ impl Domain {
         Ok(confinement)
     }
 
-    /// The domain itself, the network, and what may be changed.
-    fn writing(
+    /// The domain itself, the network, what may be changed, and what may be executed.
+    fn limiting(
         &self,
         rules: &SandboxRules,
         outputs: &[BorrowedFd<'_>],
     ) -> Result<Option<OwnedFd>, DomainError> {
-        let files = if rules.writable.is_some() {
-            ruleset::writing()
-        } else {
-            BitFlags::EMPTY
-        };
+        let mut files = BitFlags::EMPTY;
+        if rules.writable.is_some() {
+            files |= ruleset::writing();
+        }
+        if rules.executable.is_some() {
+            // Without it no file could be moved from one directory to another.
+            files |= ruleset::executing() | AccessFs::Refer;
+        }
         let Some(handled) = handled(self.kernel, files, rules.no_network) else {
             return Ok(None);
         };
@@ -150,6 +154,11 @@ impl Domain {
             for place in open_all(writable) {
                 made.allow(place, ruleset::changes());
             }
+        } else if let Ok(root) = place::open(Path::new("/")) {
+            made.allow(root, files & AccessFs::Refer);
+        }
+        for place in open_all(rules.executable.as_deref().unwrap_or_default()) {
+            made.allow(place, ruleset::executing());
         }
         Ok(made.finish())
     }

@@ -60,6 +60,7 @@ impl Kernel {
         }
         let asked = [
             ("filesystem", rules.writable.is_some(), self.filesystem()),
+            ("execute", rules.executable.is_some(), self.execute()),
             ("hidden", !rules.hidden.is_empty(), self.hidden()),
             ("network", rules.no_network, self.network()),
         ];
@@ -83,6 +84,15 @@ impl Kernel {
             _ if !self.files => Err(NO_LANDLOCK.to_owned()),
             Some((_, reason)) => Err((*reason).to_owned()),
             None => Ok(()),
+        }
+    }
+
+    /// Whether what is executed can be limited.
+    pub(crate) fn execute(self) -> Result<(), String> {
+        if self.files {
+            Ok(())
+        } else {
+            Err(NO_LANDLOCK.to_owned())
         }
     }
 
@@ -123,6 +133,7 @@ mod tests {
     fn rules() -> SandboxRules {
         SandboxRules {
             writable: Some(Vec::new()),
+            executable: Some(Vec::new()),
             hidden: vec!["/x".to_owned()],
             no_network: true,
             ..SandboxRules::default()
@@ -148,12 +159,13 @@ mod tests {
         for (text, parts) in missing.iter().zip([
             ["signal_scope", "6.12"],
             ["filesystem", "5.13"],
+            ["execute", "5.13"],
             ["hidden", "5.13"],
             ["network", "6.7"],
         ]) {
             assert!(parts.iter().all(|part| text.contains(part)), "{text}");
         }
-        assert_eq!(missing.len(), 4);
+        assert_eq!(missing.len(), 5);
         let one = |kernel: Kernel| {
             let missing = kernel.missing(&rules());
             assert_eq!(missing.len(), 1, "{missing:?}");

@@ -27,6 +27,12 @@ pub(super) fn reading() -> BitFlags<AccessFs> {
     AccessFs::ReadFile | AccessFs::Execute
 }
 
+/// Running a file, and with it the loaders and interpreters that the kernel opens for it (execve(2)); what a
+/// program maps or reads itself is no execution.
+pub(super) fn executing() -> BitFlags<AccessFs> {
+    AccessFs::Execute.into()
+}
+
 /// Every change of a file or directory. Moving between two directories belongs to it: any ruleset
 /// with file rules refuses it, unless a rule gives it back.
 pub(super) fn writing() -> BitFlags<AccessFs> {

@@ -20,11 +20,12 @@ mod version;
 pub use error::FrameError;
 pub use frame::{Decoder, FRAME_MAX, encode};
 pub use outbox::Outbox;
-pub use reply::{Event, Failure, ListedUnit, Message, Reply, ReplyFrame, Welcome};
+pub use reply::{Event, Failure, ListedUnit, Location, Message, Reply, ReplyFrame, Welcome};
 pub use request::{Hello, Limits, Request, RequestFrame, Spawn, Stdio, StopSequence};
 pub use transport::{FDS_MAX, Received, receive, send};
 pub use version::{
-    FEATURE_OOM_EVENT, FEATURE_SANDBOX, FEATURES, PROTOCOL_MAX, PROTOCOL_MIN, negotiate,
+    FEATURE_EXECUTE, FEATURE_LOCATE, FEATURE_OOM_EVENT, FEATURE_SANDBOX, FEATURES, PROTOCOL_MAX,
+    PROTOCOL_MIN, negotiate,
 };
 
 /// The file name of the socket in the runtime directory.

@@ -54,6 +54,8 @@ pub enum Reply {
         /// Its standard error.
         stderr: bool,
     },
+    /// To `Locate`: the run, or none where the process is in no tree of the keeper's.
+    Located(Option<Location>),
     /// It was not done.
     Failed(Failure),
 }
@@ -116,6 +118,15 @@ pub struct ListedUnit {
     /// The keeper has kept pipe ends of it.
     #[serde(default)]
     pub pipes: bool,
+}
+
+/// A run that a process belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Location {
+    /// Its unit.
+    pub unit: UnitId,
+    /// The run.
+    pub invocation: InvocationId,
 }
 
 /// What happens to a run.

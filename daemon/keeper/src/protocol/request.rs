@@ -52,6 +52,13 @@ pub enum Request {
         /// The run.
         invocation: InvocationId,
     },
+    /// Which run a process belongs to. The reply is `Located`.
+    ///
+    /// Only for a keeper that names the feature `locate`.
+    Locate {
+        /// The process, in the keeper's pid namespace.
+        pid: i32,
+    },
     /// Closes the keeper's copies of those ends, so that the child sees the end of its input. The reply is `Done`.
     ClosePipes {
         /// The run.
@@ -109,7 +116,8 @@ pub struct Spawn {
     pub on_exit: StopSequence,
     /// The Landlock domain it lives in, in which nothing can signal, trace or read the memory of anything
     /// outside, and its rules; none: it is not confined. A keeper that does not name the feature
-    /// `sandbox` in its welcome knows the domain, and no rules.
+    /// `sandbox` in its welcome knows the domain, and no rules; one that does not name `execute` does not know
+    /// what may be executed.
     #[serde(default)]
     pub sandbox: Option<SandboxRules>,
 }
@@ -142,6 +150,9 @@ pub struct Limits {
     /// The kernel kills the whole tree when it kills one of it for want of memory.
     #[serde(default)]
     pub oom_group: bool,
+    /// The keeper ends the tree by `on_exit` when it is older, in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_max_usec: Option<u64>,
 }
 
 /// How a stop is carried out (systemd.kill(5)).

@@ -7,13 +7,26 @@ pub const PROTOCOL_MIN: u32 = 1;
 pub const PROTOCOL_MAX: u32 = 1;
 
 /// What this version can do beside the plain requests; a peer uses only what the other names.
-pub const FEATURES: &[&str] = &["pipes", "kept-pipes", FEATURE_SANDBOX, FEATURE_OOM_EVENT];
+pub const FEATURES: &[&str] = &[
+    "pipes",
+    "kept-pipes",
+    FEATURE_SANDBOX,
+    FEATURE_EXECUTE,
+    FEATURE_LOCATE,
+    FEATURE_OOM_EVENT,
+];
 
 /// The keeper enforces the rules of a spawn's sandbox.
 pub const FEATURE_SANDBOX: &str = "sandbox";
 
+/// The keeper enforces `executable` of those rules.
+pub const FEATURE_EXECUTE: &str = "execute";
+
 /// The keeper tells, and the daemon understands, [`Event::OomKilled`](super::Event::OomKilled).
 pub const FEATURE_OOM_EVENT: &str = "oom-event";
+
+/// The keeper answers [`Request::Locate`](super::Request::Locate).
+pub const FEATURE_LOCATE: &str = "locate";
 
 /// The newest version that lies in both ranges, if there is one.
 ///

@@ -5,6 +5,8 @@ mod connection;
 #[cfg(test)]
 mod cost;
 #[cfg(test)]
+mod execute;
+#[cfg(test)]
 mod isolation;
 #[cfg(test)]
 mod life;

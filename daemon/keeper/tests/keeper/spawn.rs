@@ -212,7 +212,7 @@ fn what_is_not_enforced_is_said_in_words() {
             memory_max: Some(64 << 20),
             tasks_max: Some(20),
             cpu_quota: Some(50),
-            oom_group: false,
+            ..Limits::default()
         };
         let id = client.post(Request::Spawn(Box::new(limited)), &[]);
         let (Reply::Spawned { not_enforced, .. }, _) = client.reply(id) else {

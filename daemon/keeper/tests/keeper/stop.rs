@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use harness_keeper::protocol::{Event, Reply, Request, Stdio};
+use harness_keeper::protocol::{Event, Reply, Request, Stdio, StopSequence};
 use harness_model::{ExitStatus, KillMode, Signal};
 
 use crate::support::{Keeper, NONE, lives, marked, read, sequence, shell, started};
@@ -57,6 +57,35 @@ fn what_ignores_the_first_signal_gets_the_last_one_after_the_timeout() {
         assert!(start.elapsed() >= timeout);
         client.end(&request.invocation);
         assert_eq!(marked(&mark), NONE);
+    }
+}
+
+#[test]
+fn a_tree_that_is_older_than_it_may_be_is_ended_with_no_daemon_there() {
+    for flags in [&[][..], &["--no-cgroup"]] {
+        let keeper = Keeper::start(flags);
+        let mut client = keeper.connect();
+        let mark = format!("aged{}", keeper.pid());
+        let mut request = shell(&format!(
+            "(exec -a {mark} setsid sleep 1000) & trap '' TERM; echo; while :; do sleep 1000; done"
+        ));
+        request.on_exit = StopSequence {
+            kill_signal: Signal::KILL,
+            ..sequence(Duration::ZERO)
+        };
+        request.limits.runtime_max_usec = Some(300_000);
+        request.stdout = Stdio::Pipe;
+        let id = client.post(Request::Spawn(Box::new(request.clone())), &[]);
+        let (_, mut fds) = client.reply(id);
+        drop(client);
+        // All of the tree has it open.
+        read(fds.remove(0));
+        let mut client = keeper.connect();
+        let listed = client.list().remove(0).ended;
+        let exit = listed.unwrap_or_else(|| client.end(&request.invocation));
+        assert!(exit.runtime_usec >= 300_000, "{exit:?}");
+        assert!(exit.survivors.is_empty(), "{exit:?}");
+        assert_eq!(marked(&mark), NONE, "{flags:?}");
     }
 }
 

@@ -1,8 +1,12 @@
 //! What tries to get away.
 
-use std::time::Duration;
+use std::{
+    fs::File,
+    io::{BufRead as _, BufReader},
+    time::Duration,
+};
 
-use harness_keeper::protocol::{Limits, Request};
+use harness_keeper::protocol::{Limits, Reply, Request, Stdio};
 use harness_model::{ExitStatus, Signal};
 
 use crate::support::{Keeper, NOBODY, NONE, marked, sequence, shell, started};
@@ -129,4 +133,43 @@ fn every_tree_ends_without_privilege_too() {
     assert_eq!(exit.status, ExitStatus::Exited(2));
     assert!(exit.left_over >= 1);
     assert_eq!(marked(&mark), NONE);
+}
+
+#[test]
+fn a_process_is_located_wherever_it_has_moved_and_a_stranger_is_not() {
+    for flags in [&[][..], &["--no-cgroup"]] {
+        let keeper = Keeper::start(flags);
+        let mut client = keeper.connect();
+        // The parent of the inner one ends at once, so that it becomes an orphan in a session of its own.
+        let mut request = shell("setsid -f bash -c 'echo $$; exec sleep 1000'; exec sleep 1000");
+        request.stdout = Stdio::Pipe;
+        let id = client.post(Request::Spawn(Box::new(request.clone())), &[]);
+        let (reply, mut fds) = client.reply(id);
+        let Reply::Spawned { pid, .. } = reply else {
+            panic!("{reply:?}");
+        };
+        let mut line = String::new();
+        BufReader::new(File::from(fds.remove(0)))
+            .read_line(&mut line)
+            .unwrap();
+        let escaped: i32 = line.trim().parse().unwrap();
+        let mut located = |pid| {
+            let reply = client.call(Request::Locate { pid });
+            let Reply::Located(location) = reply else {
+                panic!("{reply:?}");
+            };
+            location.map(|location| location.invocation)
+        };
+        for inside in [pid, escaped] {
+            assert_eq!(
+                located(inside),
+                Some(request.invocation.clone()),
+                "{flags:?}"
+            );
+        }
+        let test = i32::try_from(std::process::id()).unwrap();
+        for stranger in [test, keeper.pid(), 1, 0, -1, i32::MAX] {
+            assert_eq!(located(stranger), None, "{stranger}");
+        }
+    }
 }

@@ -5,14 +5,19 @@ use axum::{
     extract::Request,
     http::{
         HeaderMap, HeaderValue, Method, StatusCode,
-        header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE},
+        header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE},
     },
     response::Response,
 };
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
+use std::sync::Arc;
+
 use super::Token;
-use crate::message::{self, Fault, MESSAGE_MAX};
+use crate::{
+    message::{self, Fault, Kind, MESSAGE_MAX},
+    peer::{Peer, may_answer},
+};
 
 /// Whether the request presents the token (RFC 6750 §2.1).
 pub(super) fn bearer_is(token: &Token, headers: &HeaderMap) -> bool {
@@ -57,14 +62,29 @@ pub(super) fn fault(status: StatusCode, fault: &Fault) -> Response {
 
 /// Reads the body of a JSON request and checks that it is one message: rmcp answers a body it cannot
 /// read with 415 and no JSON-RPC error. Other requests pass as they are; rmcp turns them away.
-pub(super) async fn with_checked_body(request: Request) -> Result<Request, Response> {
+pub(super) async fn with_checked_body(
+    request: Request,
+    peer: &Arc<dyn Peer>,
+) -> Result<Request, Response> {
     if request.method() != Method::POST || !is_json(request.headers()) {
         return Ok(request);
     }
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
     let body = read(body).await?;
     match message::check(body.trim_ascii()) {
-        Ok(_) => Ok(Request::from_parts(head, Body::from(body))),
+        // All that a client is ever asked is for a person's answer.
+        Ok(Kind::Response) if !may_answer(peer).await => {
+            let reason = "no process of the agent's own may answer for a person";
+            Err(fault(StatusCode::FORBIDDEN, &Fault::request(None, reason)))
+        }
+        Ok(_) => {
+            let body = match message::hide_listing(body.trim_ascii()) {
+                Some(hidden) => Body::from(hidden),
+                None => Body::from(body),
+            };
+            head.headers.remove(CONTENT_LENGTH);
+            Ok(Request::from_parts(head, body))
+        }
         Err(error) => Err(fault(StatusCode::BAD_REQUEST, &error)),
     }
 }

@@ -7,12 +7,15 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 /// What the reader keeps allocated between lines, in bytes.
 const KEEP: usize = 64 * 1024;
 
+/// What is kept of a line that is too long, in bytes.
+const BEGINNING: usize = 512;
+
 /// What came next.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     /// A line, in [`Lines::text`]; also the last one without a line end.
     Text,
-    /// A line longer than the limit. Its rest is skipped.
+    /// A line longer than the limit; how it begins is in [`Lines::beginning`]. Its rest is skipped.
     TooLong,
     /// Nothing more.
     End,
@@ -22,6 +25,7 @@ pub(crate) enum Line {
 pub(crate) struct Lines<R> {
     reader: BufReader<R>,
     line: Vec<u8>,
+    beginning: Vec<u8>,
     limit: usize,
     skipping: bool,
 }
@@ -31,6 +35,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Self {
             reader: BufReader::new(reader),
             line: Vec::new(),
+            beginning: Vec::new(),
             limit,
             skipping: false,
         }
@@ -41,6 +46,11 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         let line = self.line.trim_ascii();
         // RFC 8259 §8.1: a byte order mark may be ignored.
         line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line)
+    }
+
+    /// How the line begins that was too long.
+    pub(crate) fn beginning(&self) -> &[u8] {
+        &self.beginning
     }
 
     /// Forgets that line.
@@ -65,6 +75,11 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             let taken = end.map_or(available.len(), |end| end + 1);
             let part = available.get(..end.unwrap_or(taken)).unwrap_or_default();
             let fits = self.line.len() + part.len() <= self.limit;
+            if !self.skipping && !fits {
+                self.beginning.clear();
+                self.beginning
+                    .extend(self.line.iter().chain(part).take(BEGINNING));
+            }
             if self.skipping {
                 self.skipping = end.is_none();
             } else if fits {

@@ -82,6 +82,11 @@ impl<W: AsyncWrite + Unpin> Outbox<W> {
         queue.put
     }
 
+    /// Whether nothing can be sent any more.
+    pub(crate) fn closed(&self) -> bool {
+        self.queue().closed
+    }
+
     /// Whether the client is far behind in reading.
     pub(crate) fn congested(&self) -> bool {
         self.queue().bytes > CONGESTED

@@ -143,6 +143,7 @@ fn tool(name: &str, properties: Value, required: &[&str], output: Option<Value>)
             },
             direct: true,
         }),
+        original: None,
     }
 }
 
@@ -388,6 +389,14 @@ impl Backend for Fake {
 
     fn instructions(&self, view: &View) -> Option<String> {
         (*view == View::All).then(|| "Use echo.".to_owned())
+    }
+
+    fn ready(&self, _view: &View) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    fn server_info(&self, _view: &View) -> Option<Value> {
+        None
     }
 
     fn server_name(&self, view: &View) -> String {

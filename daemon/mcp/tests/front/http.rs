@@ -96,6 +96,23 @@ async fn only_loopback_hosts_and_origins_are_let_in() {
     }
 }
 
+/// All that a client is ever asked is for a person's answer to an approval.
+#[tokio::test]
+async fn a_peer_that_nobody_knows_answers_no_request_of_the_servers() {
+    let (fake, _events) = Fake::new();
+    let web = Web::start(&fake).await;
+    let replies = [
+        json!({"jsonrpc": "2.0", "id": 0, "result": {"action": "accept"}}),
+        json!({"jsonrpc": "2.0", "id": 0, "error": {"code": 1, "message": "no"}}),
+    ];
+    for reply in replies {
+        let mut refused = web.post("/mcp", &[], &reply).await;
+        assert_eq!(refused.status, 403);
+        let error = refused.message().await["error"]["message"].clone();
+        assert!(error.as_str().unwrap().contains("for a person"), "{error}");
+    }
+}
+
 #[tokio::test]
 async fn the_shape_of_a_request_is_checked() {
     let (fake, _events) = Fake::new();

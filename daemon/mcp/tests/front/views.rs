@@ -1,8 +1,8 @@
 //! Which tools a connection sees, and how they are listed.
 
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, atomic::Ordering};
 
-use harness_mcp::{Notice, Server};
+use harness_mcp::{Notice, Server, UnknownPeer};
 use serde_json::{Value, json};
 
 use crate::{
@@ -114,7 +114,7 @@ async fn the_catalogue_is_read_once_until_it_changes() {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let serving = tokio::spawn({
             let server = server.clone();
-            async move { server.serve_stream(far, None).await }
+            async move { server.serve_stream(far, Arc::new(UnknownPeer(None))).await }
         });
         let mut client = Client::over(near, serving);
         client.initialize("2025-11-25", json!({})).await;

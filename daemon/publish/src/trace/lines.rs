@@ -48,9 +48,11 @@ fn add(lines: &mut Vec<u8>, event: &Event) -> u64 {
         EventBody::Dropped { count } => *count,
         EventBody::ToolCall { .. }
         | EventBody::ToolResult { .. }
+        | EventBody::NestedCall { .. }
         | EventBody::ApprovalRequested(_)
         | EventBody::ApprovalResolved { .. }
         | EventBody::UnitChanged(_)
+        | EventBody::PluginChanged(_)
         | EventBody::Wake(_) => 1,
     };
     match serde_json::to_writer(&mut *lines, event) {

@@ -42,8 +42,10 @@ pub(crate) fn label(event: &Event) -> String {
         EventBody::Dropped { count } => format!("dropped {count}"),
         EventBody::ToolCall { .. }
         | EventBody::ToolResult { .. }
+        | EventBody::NestedCall { .. }
         | EventBody::ApprovalRequested(_)
         | EventBody::ApprovalResolved { .. }
+        | EventBody::PluginChanged(_)
         | EventBody::Wake(_) => {
             panic!("not published here: {event:?}")
         }

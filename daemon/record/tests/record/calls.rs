@@ -42,6 +42,27 @@ async fn a_call_is_there_before_it_runs_and_closed_after_it() {
 }
 
 #[tokio::test]
+async fn a_rewritten_call_has_what_was_asked_and_what_is_carried_out() {
+    let (_directory, record) = open();
+    let call = call("run");
+    record.call_begin(call.clone()).await.unwrap();
+    let id = call.id.clone();
+    let rewritten = json!({"cmd": "x".repeat(1 << 20)});
+    record
+        .call_rewritten(id.clone(), rewritten.clone())
+        .await
+        .unwrap();
+    record.call_finish(id.clone(), CallState::Ok, None, None, 1);
+    let stored = record.calls(all()).await.unwrap().items.remove(0);
+    assert_eq!(stored.asked.as_ref(), Some(&call.input));
+    assert!(stored.input.to_string().len() <= 16 << 10);
+    // Too late: it has run.
+    let error = record.call_rewritten(id, json!({})).await.unwrap_err();
+    assert!(matches!(error, Error::Unknown { .. }), "{error:?}");
+    assert_eq!(record.calls(all()).await.unwrap().items[0], stored);
+}
+
+#[tokio::test]
 async fn a_call_that_was_open_when_the_daemon_died_has_an_unknown_outcome() {
     let (directory, record) = open();
     let (open, closed) = (call("a"), call("b"));

@@ -9,6 +9,7 @@ mod approvals;
 mod calls;
 mod concurrency;
 mod crash;
+mod ratings;
 mod small_disk;
 mod support;
 mod units;

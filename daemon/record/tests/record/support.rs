@@ -90,6 +90,7 @@ pub(crate) fn call(tool: &str) -> CallRecord {
         group: "bash".to_owned(),
         tool: tool.to_owned(),
         input: json!({"cmd": "true"}),
+        asked: None,
         state: CallState::Open,
         code: None,
         preview: None,

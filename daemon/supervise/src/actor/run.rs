@@ -14,7 +14,7 @@ use crate::{
     engine::Inner,
     handle::{Command, UnitHandle},
     output::budget::Budget,
-    spec::stop_sequence,
+    spec::{kill_sequence, stop_sequence},
     state::{Action, Event, Machine},
 };
 
@@ -42,6 +42,8 @@ pub(crate) struct Actor {
     restarting: Vec<oneshot::Sender<Result<(), UnitError>>>,
     /// Who waits for a stop to be under way.
     stopping: Vec<oneshot::Sender<Result<(), UnitError>>>,
+    /// The next stop is a kill.
+    kills: bool,
     pub(crate) connections: Option<mpsc::UnboundedSender<Connection>>,
     pub(super) budgets: Vec<Budget>,
     /// The state is not in the record, because the record could not be written.
@@ -71,6 +73,7 @@ impl Actor {
             opened: None,
             restarting: Vec::new(),
             stopping: Vec::new(),
+            kills: false,
             connections: None,
             budgets: Vec::new(),
             unwritten: false,
@@ -174,10 +177,16 @@ impl Actor {
                 self.stopping.push(reply);
                 self.queue.push_back(Event::StopRequested);
             }
+            Command::Kill(reply) => {
+                self.kills = true;
+                self.stopping.push(reply);
+                self.queue.push_back(Event::StopRequested);
+            }
             Command::Restart(reply) => {
                 self.restarting.push(reply);
                 self.queue.push_back(Event::RestartRequested);
             }
+            Command::ResetFailed => self.queue.push_back(Event::ResetFailed),
             Command::Note(text) => self.queue.push_back(Event::Noted(text)),
         }
     }
@@ -212,7 +221,11 @@ impl Actor {
         let Some(invocation) = self.machine.state().invocation.clone() else {
             return;
         };
-        let sequence = stop_sequence(self.machine.policy());
+        let sequence = if std::mem::take(&mut self.kills) {
+            kill_sequence()
+        } else {
+            stop_sequence(self.machine.policy())
+        };
         if let Err(error) = self.engine.spawner.stop(&invocation, sequence).await {
             tracing::warn!(unit = %self.handle.id(), %error, "the stop was not carried out");
             for reply in self.stopping.drain(..).chain(self.restarting.drain(..)) {

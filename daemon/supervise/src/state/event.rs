@@ -36,6 +36,8 @@ pub enum Event {
     StopRequested,
     /// Somebody stops and starts it.
     RestartRequested,
+    /// What it took to get here counts no more (`systemctl reset-failed`).
+    ResetFailed,
     /// Something a person should know, such as output that could not be kept.
     Noted(String),
 }

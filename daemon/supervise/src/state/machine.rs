@@ -117,6 +117,11 @@ impl Machine {
             Event::RuntimeMaxPassed => self.runtime_max_passed(),
             Event::StopRequested => self.stop_requested(now),
             Event::RestartRequested => self.restart_requested(),
+            Event::ResetFailed => {
+                self.state.restarts = 0;
+                self.limit = StartLimit::default();
+                vec![Action::Note]
+            }
             Event::Noted(text) => {
                 self.note(&text);
                 vec![Action::Note]

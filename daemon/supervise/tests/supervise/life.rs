@@ -78,6 +78,53 @@ async fn a_chain_of_restarts_keeps_its_delays_and_ends_at_the_limit() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_reset_begins_with_the_first_delay_and_an_unused_start_limit() {
+    let mut fixture = fixture();
+    let settings = r#"{"restart":"always","restart_sec":1,"restart_steps":2,"restart_max_delay_sec":4,
+        "start_limit_burst":3,"start_limit_interval_sec":1000}"#;
+    let handle = fixture
+        .engine
+        .start(id("a"), fixture.spec(settings))
+        .await
+        .unwrap();
+    for _ in 0..2 {
+        fixture.next().await.exit(1);
+    }
+    let third = fixture.next().await;
+    handle.reset_failed();
+    let mut changes = handle.changes();
+    changes.wait_for(|state| state.restarts == 0).await.unwrap();
+    let begin = Instant::now();
+    third.exit(1);
+    fixture.keep_next().await;
+    assert_eq!(begin.elapsed(), Duration::from_secs(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_unit_that_is_killed_gets_no_other_signal_and_is_not_restarted() {
+    let mut fixture = fixture();
+    let spec = fixture.spec(r#"{"restart":"always","restart_sec":0,"timeout_stop_sec":100}"#);
+    let handle = fixture.engine.start(id("a"), spec).await.unwrap();
+    let process = fixture.next().await;
+    let killing = tokio::spawn({
+        let handle = handle.clone();
+        async move { handle.kill().await.unwrap() }
+    });
+    let mut changes = handle.changes();
+    changes
+        .wait_for(|state| state.stop_requested)
+        .await
+        .unwrap();
+    assert_eq!(fixture.world.sequence().kill_signal, Signal::KILL);
+    process.end(signaled(Signal::KILL));
+    let state = killing.await.unwrap();
+    assert_eq!((state.result, state.restarts), (UnitResult::Signal, 0));
+    assert!(state.is_final() && state.stop_requested);
+    assert_eq!(fixture.world.count(&Step::Spawn), 1);
+    assert!(handle.kill().await.unwrap().is_final());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_wall_clock_that_is_set_moves_no_timer() {
     fn back() -> SystemTime {
         SystemTime::UNIX_EPOCH

@@ -42,6 +42,7 @@ struct Script {
     record_fails_for_good: bool,
     hold_rest: bool,
     stop_error: Option<SpawnError>,
+    sequence: Option<StopSequence>,
 }
 
 /// Both fakes in one, so that their order shows.
@@ -167,6 +168,11 @@ impl World {
         self.script.lock().unwrap().stop_error = error;
     }
 
+    /// How the last stop was to be carried out.
+    pub(crate) fn sequence(&self) -> StopSequence {
+        self.script.lock().unwrap().sequence.clone().unwrap()
+    }
+
     fn push(&self, step: Step) {
         self.script.lock().unwrap().steps.push(step);
     }
@@ -255,9 +261,14 @@ impl Spawner for World {
         .boxed()
     }
 
-    fn stop(&self, _: &InvocationId, _: StopSequence) -> BoxFuture<'_, Result<(), SpawnError>> {
+    fn stop(
+        &self,
+        _: &InvocationId,
+        sequence: StopSequence,
+    ) -> BoxFuture<'_, Result<(), SpawnError>> {
         async move {
             self.push(Step::Stop);
+            self.script.lock().unwrap().sequence = Some(sequence);
             let error = self.script.lock().unwrap().stop_error.clone();
             error.map_or(Ok(()), Err)
         }
@@ -304,6 +315,7 @@ pub(crate) fn settings(json: &str) -> UnitSettings {
 pub(crate) fn spec(directory: &Path, json: &str) -> UnitSpec {
     UnitSpec {
         kind: UnitKind::Task,
+        call: None,
         name: None,
         command: "true".to_owned(),
         argv: vec!["true".to_owned()],

@@ -1,4 +1,4 @@
-//! Programs and libraries that the configuration names.
+//! Programs that the configuration names.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,8 @@ impl Checker<'_> {
         for (name, server) in &config.mcp {
             match (&server.url, server.command.is_empty()) {
                 (None, false) => self.command(&steps!["mcp", name, "command"], &server.command),
-                (Some(url), true) => self.url(&steps!["mcp", name, "url"], url),
+                // What the address may be is a matter of the protocol.
+                (Some(_), true) => {}
                 (Some(_), false) => self.error(
                     &steps!["mcp", name, "url"],
                     "a server has a command or a url, not both: remove one",
@@ -41,9 +42,6 @@ impl Checker<'_> {
                     "the server has neither a command nor a url: set one",
                 ),
             }
-        }
-        for (name, plugin) in &config.plugin {
-            self.library(&steps!["plugin", name, "library"], &plugin.library);
         }
     }
 
@@ -61,7 +59,7 @@ impl Checker<'_> {
     }
 
     /// The program's absolute path; an error when there is none.
-    fn program(&mut self, path: &[Step], word: &str) -> Option<PathBuf> {
+    pub(super) fn program(&mut self, path: &[Step], word: &str) -> Option<PathBuf> {
         if word.contains('/') {
             return self.program_by_path(path, word);
         }
@@ -111,75 +109,6 @@ impl Checker<'_> {
                 Some(file)
             }
         }
-    }
-
-    fn url(&mut self, path: &[Step], url: &str) {
-        let rest = url
-            .strip_prefix("https://")
-            .or_else(|| url.strip_prefix("http://"));
-        let plain = |c: char| c.is_ascii_graphic();
-        if !rest
-            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '['))
-            || !url.chars().all(plain)
-        {
-            self.error(
-                path,
-                "expected an address as in \"https://example.org/mcp\"",
-            );
-        }
-    }
-
-    fn library(&mut self, path: &[Step], library: &Path) {
-        let files: Vec<PathBuf> = match self.host.expand(library) {
-            Some(file) => vec![file],
-            None if library.components().count() == 1 => self
-                .plugin_directories()
-                .iter()
-                .map(|directory| directory.join(library))
-                .collect(),
-            None => {
-                self.error(path, "expected a file name or an absolute path");
-                return;
-            }
-        };
-        let missing = |file: &PathBuf| matches!(self.host.file_at(file), Look::Missing);
-        if files.iter().all(missing) && !(self.host.offline && files.len() > 1) {
-            let directories: Vec<&Path> = files.iter().filter_map(|file| file.parent()).collect();
-            let names = names_in(directories.iter().copied());
-            let wanted = library.file_name().unwrap_or_default().to_string_lossy();
-            let places: Vec<String> = directories
-                .iter()
-                .map(|one| one.display().to_string())
-                .collect();
-            let hint = nearest(&wanted, names.iter().map(String::as_str)).map_or_else(
-                || format!("; looked in {}", places.join(", ")),
-                |name| format!("; did you mean `{name}`?"),
-            );
-            self.error(
-                path,
-                &format!("there is no library {}{hint}", library.display()),
-            );
-        }
-    }
-
-    /// `$HARNESSD_PLUGIN_PATH`, then `lib/harnessd/plugins` beside the `bin` of the daemon.
-    fn plugin_directories(&self) -> Vec<PathBuf> {
-        let given = self
-            .host
-            .variable("HARNESSD_PLUGIN_PATH")
-            .unwrap_or_default();
-        let own = self
-            .host
-            .program
-            .as_deref()
-            .and_then(|program| program.parent()?.parent())
-            .map(|prefix| prefix.join("lib/harnessd/plugins"));
-        given
-            .split(':')
-            .map(PathBuf::from)
-            .filter(|directory| directory.is_absolute())
-            .chain(own)
-            .collect()
     }
 }
 

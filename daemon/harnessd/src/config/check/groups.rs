@@ -108,6 +108,14 @@ impl Checker<'_> {
 
     /// A tool's name or a glob that can match one.
     fn tool_pattern(&mut self, path: &[Step], pattern: &str, is_key: bool) {
+        // Of these the gate would not see a match.
+        if is_key && pattern.contains(['[', ']', '{', '}', '\\']) {
+            self.key_error(
+                path,
+                "the name of a rule is a tool's, or a glob of `*` and `?`: write one rule for each",
+            );
+            return;
+        }
         let problem = self.pattern_problem(pattern);
         if let Some(message) = problem {
             if is_key {
@@ -122,6 +130,10 @@ impl Checker<'_> {
         let Ok(matcher) = environment::matcher(pattern) else {
             return Some(format!("{pattern:?} is not a glob"));
         };
+        let of_plugins = self
+            .plugin_tools
+            .iter()
+            .flat_map(|(plugin, tools)| tools.iter().map(move |tool| format!("{plugin}__{tool}")));
         let names: Vec<String> = BUILT_IN_GROUPS
             .iter()
             .flat_map(|group| {
@@ -131,10 +143,13 @@ impl Checker<'_> {
                     .iter()
                     .flat_map(move |tool| [(*tool).to_owned(), qualified(tool)])
             })
+            .chain(of_plugins)
             .collect();
-        // What a server or a plugin offers is known once it runs; its prefix is known now.
+        // What a server offers is known once it runs, as is what a plugin that was not asked does; its prefix
+        // is known now.
         let prefixes: Vec<String> = (self.names("mcp").into_iter())
             .chain(self.names("plugin"))
+            .filter(|name| !self.plugin_tools.contains_key(name))
             .map(|name| format!("{name}__"))
             .collect();
         let literal = pattern

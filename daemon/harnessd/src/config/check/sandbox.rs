@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use harness_model::SandboxRules;
+use harness_model::{Filesystem, SandboxProfile, SandboxRules};
 
 use super::Checker;
 use crate::config::{
     environment::ChildEnvironment,
     path::{Step, steps},
-    schema::Filesystem,
 };
 
 /// Where `TMPDIR` is when it is not set.
@@ -24,7 +23,7 @@ impl Checker<'_> {
         &mut self,
         workspace: &Path,
         environment: &ChildEnvironment,
-    ) -> SandboxRules {
+    ) -> SandboxProfile {
         let sandbox = &self.config.sandbox;
         let home = environment.get("HOME").map(PathBuf::from);
         let writable = self.listed("writable", &sandbox.writable, home.as_deref());
@@ -47,27 +46,28 @@ impl Checker<'_> {
         }
         let text = |path: &PathBuf| path.to_string_lossy().into_owned();
         let all = |paths: &[(usize, PathBuf)]| paths.iter().map(|(_, path)| text(path)).collect();
+        let listed: Vec<String> = all(&writable);
+        let own: Vec<String> = own.iter().map(text).collect();
+        let shared = SHARED_MEMORY.to_owned();
+        let workspace_write: Vec<String> = own.iter().cloned().chain([shared]).collect();
+        let hidden: Vec<String> = all(&hidden);
         let rules = SandboxRules {
             writable: match sandbox.filesystem {
                 Filesystem::Open => None,
-                Filesystem::WorkspaceWrite => {
-                    let shared = SHARED_MEMORY.to_owned();
-                    Some(own.iter().map(text).chain([shared]).collect())
-                }
-                Filesystem::ReadOnly => Some(all(&writable)),
+                Filesystem::WorkspaceWrite => Some(workspace_write.clone()),
+                Filesystem::ReadOnly => Some(listed.clone()),
             },
-            hidden: all(&hidden),
-            visible: Vec::new(),
+            visible: if hidden.is_empty() { Vec::new() } else { own },
+            hidden,
             no_network: !sandbox.network,
             required: sandbox.required,
+            ..SandboxRules::default()
         };
-        if rules.hidden.is_empty() {
-            rules
-        } else {
-            SandboxRules {
-                visible: own.iter().map(text).collect(),
-                ..rules
-            }
+        SandboxProfile {
+            filesystem: sandbox.filesystem,
+            rules,
+            workspace_write,
+            listed,
         }
     }
 

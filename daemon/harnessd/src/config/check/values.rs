@@ -68,14 +68,14 @@ impl Checker<'_> {
         self.variables();
     }
 
-    fn span(&mut self, path: &[Step], span: TimeSpan, most: Duration) {
+    pub(super) fn span(&mut self, path: &[Step], span: TimeSpan, most: Duration) {
         if span.finite().is_some_and(|span| span.is_zero()) {
             self.error(path, "expected more than no time at all");
         }
         self.span_or_zero(path, span, most);
     }
 
-    fn span_or_zero(&mut self, path: &[Step], span: TimeSpan, most: Duration) {
+    pub(super) fn span_or_zero(&mut self, path: &[Step], span: TimeSpan, most: Duration) {
         if span.finite().is_none_or(|span| span > most) {
             let text = format!("{span} is too long: the most is {}", TimeSpan::from(most));
             self.error(path, &text);
@@ -118,31 +118,10 @@ impl Checker<'_> {
         for (name, value) in &config.environment.set {
             self.variable(&steps!["environment", "set", name], name, value);
         }
-        for (server, settings) in &config.mcp {
-            for (name, value) in &settings.environment {
-                self.variable(&steps!["mcp", server, "environment", name], name, value);
-            }
-            for (name, credential) in &settings.credentials {
-                let key = steps!["mcp", server, "credentials", name];
-                self.variable(&key, name, "");
-                if settings.environment.contains_key(name) {
-                    self.error(
-                        &key,
-                        "the variable is set in `environment`, too: remove one",
-                    );
-                }
-                if credential.is_empty() || credential.contains('/') || credential.starts_with('.')
-                {
-                    self.error(
-                        &key,
-                        "expected the name of a credential, as in LoadCredential=NAME:PATH, not a path",
-                    );
-                }
-            }
-        }
+        self.servers();
     }
 
-    fn variable(&mut self, path: &[Step], name: &str, value: &str) {
+    pub(super) fn variable(&mut self, path: &[Step], name: &str, value: &str) {
         if !environment::is_valid(name, value) {
             self.key_error(
                 path,

@@ -28,9 +28,13 @@ pub struct Approval {
     pub timeout_sec: TimeSpan,
     /// How long a direct call is held for the answer before it returns `needs_approval`.
     pub hold_sec: TimeSpan,
-    /// Whether tools without annotations are rated before they are judged.
+    /// Ask in the agent's MCP client, too (elicitation), where it can and is no process of the agent's own.
+    pub elicitation: bool,
+    /// Whether tools that declare no annotations at all are rated before they are judged in the mode `normal`: a person
+    /// is asked about what is rated as changing something, and about what nobody can rate. If not, they run.
     pub rate_unlabeled: bool,
-    /// The program that rates, with its arguments: JSON on its stdin, JSON on its stdout.
+    /// The program that rates, with its arguments; asked once about each such tool. It reads `{"group":…,"tool":…,
+    /// "description":…,"input_schema":…,"annotations":{}}` and answers `{"changes":true,"reason":"…"}` within 10 s.
     pub rater: Vec<String>,
     /// Tool groups and MCP servers whose tools stay direct calls instead of moving behind `tools`.
     pub keep_visible: Vec<String>,
@@ -42,6 +46,7 @@ impl Default for Approval {
             mode: ApprovalMode::default(),
             timeout_sec: TimeSpan::from_secs(900),
             hold_sec: TimeSpan::from_secs(50),
+            elicitation: false,
             rate_unlabeled: true,
             rater: Vec::new(),
             keep_visible: Vec::new(),

@@ -26,15 +26,27 @@ pub struct McpServer {
     /// The address of a streamable HTTP server; either this or `command`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Variables that are set for it.
+    /// Variables that are set for it; for a `command`.
     pub environment: BTreeMap<String, String>,
-    /// Variables that hold a credential, each with the credential's name in `$CREDENTIALS_DIRECTORY`.
+    /// Headers of each request; for a `url`.
+    pub headers: BTreeMap<String, String>,
+    /// Variables, or with a `url` headers, that hold a credential, each with the credential's name in
+    /// `$CREDENTIALS_DIRECTORY`. An `Authorization` without a scheme is sent as a bearer token.
     pub credentials: BTreeMap<String, String>,
     /// When it is started.
     pub load: Load,
+    /// How long it may take to say hello and list its tools.
+    pub timeout_start_sec: TimeSpan,
+    /// How often it has to answer a ping while nobody calls it, and how quickly; 0: it is not asked. One that does
+    /// not is killed, which its restart policy takes for a failure.
+    pub watchdog_sec: TimeSpan,
+    /// It is stopped when nobody has called it for this long, and started by the next call. Without it, it runs on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_stop_sec: Option<TimeSpan>,
     /// Globs for those of its tools that are offered.
     pub allowed_tools: Vec<String>,
-    /// How it is supervised; a key that is not set is that of [`McpServer::default_unit`].
+    /// How it is supervised. Keys that are not set: `restart = "on-failure"`, after 1 s that grows to 16 s in 4 steps, and
+    /// at most 5 starts within 2 min.
     pub unit: UnitSettings,
 }
 
@@ -61,8 +73,12 @@ impl Default for McpServer {
             command: Vec::new(),
             url: None,
             environment: BTreeMap::new(),
+            headers: BTreeMap::new(),
             credentials: BTreeMap::new(),
             load: Load::default(),
+            timeout_start_sec: TimeSpan::from_secs(30),
+            watchdog_sec: TimeSpan::from_secs(30),
+            idle_stop_sec: None,
             allowed_tools: vec!["*".to_owned()],
             unit: UnitSettings::default(),
         }

@@ -9,6 +9,7 @@ use super::{
     Approval, Bash, Control, Environment, Hook, Limits, McpHttp, McpServer, Plugin, Sandbox,
     ScriptSchedule, ToolRule, Turn,
 };
+use crate::config::check::BUILT_IN_GROUPS;
 
 /// Who owns the processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +32,7 @@ pub struct Config {
     /// directory the daemon was started in; in system mode it must be set.
     pub workspace: Option<PathBuf>,
     /// The tool groups that are offered beside `bash`, which always is.
+    #[schemars(extend("x-built-in" = BUILT_IN_GROUPS.map(|group| group.name)))]
     pub tool_groups: Vec<String>,
     /// Who owns the processes. Changing it needs a restart.
     pub spawner: SpawnerKind,
@@ -56,7 +58,7 @@ pub struct Config {
     pub mcp: BTreeMap<String, McpServer>,
     /// Plugins by the name of their tool group.
     pub plugin: BTreeMap<String, Plugin>,
-    /// Programs that are asked before, or told after, each call; in this order.
+    /// Programs that are asked before or after each call; in this order.
     pub hook: Vec<Hook>,
     /// Timers that run a saved script, by name.
     pub script_schedule: BTreeMap<String, ScriptSchedule>,

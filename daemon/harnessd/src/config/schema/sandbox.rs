@@ -1,20 +1,8 @@
 //! `[sandbox]`
 
+use harness_model::Filesystem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// What of the file system a task may change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Filesystem {
-    /// All that its user may.
-    #[default]
-    Open,
-    /// The workspace, `TMPDIR`, shared memory (`/dev/shm`) and what `writable` names.
-    WorkspaceWrite,
-    /// Nothing but what `writable` names.
-    ReadOnly,
-}
 
 /// File and network rules for tasks, shell calls and turns, beside the domain that each has anyway.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Example;
+
 /// What the gate does with a call of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -27,6 +29,16 @@ pub struct ToolRule {
     /// Commands that run without asking in mode `allowlist`: word by word, with globs within a
     /// word, and a lone `*` for all further words.
     pub allowlist: Vec<String>,
+    /// What the commands that the allowlist let through may execute beside their own programs: programs by
+    /// name, absolute paths of programs or directories, or paths below `~`; `*` is anything.
+    pub execute: Vec<String>,
+    /// Calls that this entry, in the whole of the policy, allows without a question: a command each, or the tool's input
+    /// as a table. The configuration is refused when one of them is not.
+    #[serde(rename = "match", skip_serializing_if = "Vec::is_empty")]
+    pub matches: Vec<Example>,
+    /// Calls that it does not allow without a question. The configuration is refused when one of them is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_match: Vec<Example>,
     /// The time limit of a call that names none, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_timeout_ms: Option<u64>,

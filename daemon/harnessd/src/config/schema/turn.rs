@@ -11,8 +11,8 @@ pub struct Turn {
     /// The program with its arguments. Exit code 0 acknowledges the wakes, anything else keeps
     /// them for the next try.
     pub command: Vec<String>,
-    /// How it is supervised, the delay before the next try included; a key that is not set is that
-    /// of [`Turn::default_unit`].
+    /// How it is supervised, the delay before the next try included. Keys that are not set: `restart = "on-failure"`,
+    /// after 5 s that grows to 5 min in 6 steps, without a limit to the starts.
     #[serde(default)]
     pub unit: UnitSettings,
 }

@@ -82,11 +82,14 @@ fn the_example_of_the_design_is_right_and_what_has_no_effect_is_said() {
     assert_eq!(loaded.tokens.control.unwrap().reveal(), ONE);
     assert_eq!(loaded.config.bash.output_max, ByteSize(256 << 20));
     let warnings = loaded.warnings.to_string();
-    for key in ["approval.rater", "mcp", "hook", "limits.script_calls"] {
+    for key in ["limits.script_depth", "approval.keep_visible"] {
         assert!(
             warnings.contains(&format!("warning: `{key}`")),
             "{key}: {warnings}"
         );
+    }
+    for key in ["approval.rater", "approval.rate_unlabeled", "hook"] {
+        assert!(!warnings.contains(&format!("`{key}`")), "{warnings}");
     }
 }
 

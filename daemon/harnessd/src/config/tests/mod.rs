@@ -2,8 +2,10 @@
 
 mod children;
 mod errors;
+mod examples;
 mod files;
 mod places;
+mod plugins;
 mod references;
 mod sandbox;
 mod values;
@@ -39,6 +41,7 @@ impl Desk {
                 current_directory: root.join("work"),
                 program: None,
                 offline: false,
+                plugin_host: None,
             },
             directory,
             mode: Mode::User,

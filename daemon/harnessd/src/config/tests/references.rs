@@ -69,6 +69,14 @@ fn a_dead_tool_library_or_server_is_an_error() {
             "a.toml:1:6: mcp.a: the server has neither a command nor a url: set one",
         ),
         (
+            "[[hook]]\nevent = \"pre_call\"\ncommand = [\"gaurd\"]",
+            "a.toml:3:12: hook[0].command[0]: there is no program \"gaurd\" in PATH; did you mean `guard`?",
+        ),
+        (
+            "[approval]\nrater = [\"/nowhere/rater\"]",
+            "a.toml:2:10: approval.rater[0]: there is no program at /nowhere/rater",
+        ),
+        (
             "[[hook]]\nevent = \"pre_call\"\ncommand = [\"guard\"]\ntools = [\"nope\"]",
             "a.toml:4:10: hook[0].tools[0]: there is no tool \"nope\"",
         ),
@@ -137,9 +145,39 @@ fn offline_what_is_not_here_is_not_missed_but_what_is_here_is_checked() {
     let text = "workspace = \"/srv/no-such-place/coder\"\n[turn]\ncommand = [\"/no-such-place/bin/x\"]\n[mcp_http]\nlisten = \"127.0.0.1:1\"\ntoken_file = \"secret\"\n";
     let loaded = desk.load(text).unwrap();
     assert_eq!(loaded.workspace, PathBuf::from("/srv/no-such-place/coder"));
+    // A build without a sandbox sees the directory above it.
+    let workspace = desk.path("not-made-yet");
+    let text = format!("workspace = \"{}\"", workspace.display());
+    assert_eq!(desk.load(&text).unwrap().workspace, workspace);
     let text = format!(
         "[turn]\ncommand = [\"{}\"]",
         desk.path("bin/gaurd").display()
     );
     assert!(desk.complaint(&text).ends_with("did you mean `guard`?"));
+}
+
+#[test]
+fn what_may_be_executed_beneath_an_allowlist_has_to_be_there() {
+    let desk = Desk::new();
+    let text = |entries: &str| {
+        format!("[tool.run]\nmode = \"allowlist\"\nallowlist = [\"ls\"]\nexecute = [{entries}]\n")
+    };
+    let bin = desk.path("bin").display().to_string();
+    let all = format!("\"*\", \"guard\", \"~/bin/guard\", \"~\", \"{bin}\"");
+    assert!(desk.load(&text(&all)).unwrap().warnings.is_empty());
+    for (entry, expected) in [
+        ("gaurd", "did you mean `guard`?"),
+        ("", "no name"),
+        (
+            "bin/guard",
+            "expected the name of a program, an absolute path",
+        ),
+        ("~x", "expected the name of a program, an absolute path"),
+        ("/nowhere", "no program or directory /nowhere"),
+        ("~/a.toml", "no program or directory"),
+    ] {
+        let complaint = desk.complaint(&text(&format!("\"{entry}\"")));
+        assert!(complaint.contains(expected), "{entry}: {complaint}");
+        assert!(complaint.contains("a.toml:4:"), "{complaint}");
+    }
 }

@@ -17,7 +17,7 @@ fn paths(desk: &Desk, names: &[&str]) -> Vec<String> {
 
 #[test]
 fn without_the_table_nothing_is_taken_away() {
-    assert!(Desk::new().load("").unwrap().sandbox.is_default());
+    assert!(Desk::new().load("").unwrap().sandbox.rules.is_default());
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn workspace_write_is_the_workspace_the_temporary_directory_and_what_is_listed()
     fs::create_dir(desk.path(".cache")).unwrap();
     let text = "[sandbox]\nfilesystem = \"workspace-write\"\nwritable = [\"~/.cache/\"]\nnetwork = false\nrequired = true";
     let loaded = desk.load(text).unwrap();
-    let rules = loaded.sandbox;
+    let rules = loaded.sandbox.rules;
     assert_eq!(
         rules.writable,
         Some(paths(&desk, &["work", "tmp", ".cache", "/dev/shm"]))
@@ -43,10 +43,10 @@ fn workspace_write_is_the_workspace_the_temporary_directory_and_what_is_listed()
 fn the_temporary_directory_is_that_of_children_and_never_one_of_a_call() {
     let desk = Desk::new();
     let text = "[environment]\nset = { TMPDIR = \"/var/tmp\" }\n[sandbox]\nfilesystem = \"workspace-write\"";
-    let writable = desk.load(text).unwrap().sandbox.writable.unwrap();
+    let writable = desk.load(text).unwrap().sandbox.rules.writable.unwrap();
     assert_eq!(writable, paths(&desk, &["work", "/var/tmp", "/dev/shm"]));
     let text = "[environment]\nexclude = [\"TMPDIR\"]\n[sandbox]\nfilesystem = \"workspace-write\"";
-    let writable = desk.load(text).unwrap().sandbox.writable.unwrap();
+    let writable = desk.load(text).unwrap().sandbox.rules.writable.unwrap();
     assert_eq!(writable, paths(&desk, &["work", "/tmp", "/dev/shm"]));
 }
 
@@ -55,7 +55,7 @@ fn read_only_lets_nothing_be_written_but_what_is_listed() {
     let desk = Desk::new();
     let only = |text: &str| {
         let text = format!("[sandbox]\nfilesystem = \"read-only\"\n{text}");
-        desk.load(&text).unwrap().sandbox.writable.unwrap()
+        desk.load(&text).unwrap().sandbox.rules.writable.unwrap()
     };
     assert_eq!(only(""), Vec::<String>::new());
     assert_eq!(only("writable = [\"/var/log\"]"), ["/var/log"]);
@@ -67,7 +67,8 @@ fn what_is_hidden_may_contain_the_workspace_which_stays_visible() {
     let rules = desk
         .load("[sandbox]\nhidden = [\"~\", \"/root/.ssh\"]")
         .unwrap()
-        .sandbox;
+        .sandbox
+        .rules;
     assert_eq!(
         rules.hidden,
         paths(&desk, &["", "/root/.ssh"])
@@ -106,7 +107,7 @@ fn what_lies_where_tasks_make_files_cannot_be_hidden() {
     // Where no files are made, nothing stands against it.
     let text = "[sandbox]\nfilesystem = \"read-only\"\nhidden = [\"~/work/.env\"]";
     assert_eq!(
-        desk.load(text).unwrap().sandbox.hidden,
+        desk.load(text).unwrap().sandbox.rules.hidden,
         paths(&desk, &["work/.env"])
     );
 }

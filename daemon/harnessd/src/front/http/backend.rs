@@ -5,8 +5,9 @@ use std::{sync::Arc, time::Duration};
 use futures_util::{future::BoxFuture, stream::BoxStream};
 use harness_model::{
     Answer, Approval, ApprovalId, CallContext, CallQuery, CallRecord, CallRequest, Event,
-    Explanation, HarnessStatus, Invocation, Outcome, OutputChunk, Page, Refusal, Standing, Stream,
-    TaskQuery, TaskStatus, Tool, UnitId, UnitQuery, UnitStatus, Wake, WakeId,
+    Explanation, HarnessStatus, Invocation, Outcome, OutputChunk, Page, PluginLog, PluginStatus,
+    Refusal, Standing, Stream, TaskQuery, TaskStatus, Tool, UnitId, UnitQuery, UnitStatus, Wake,
+    WakeId,
 };
 use serde_json::{Map, Value};
 
@@ -18,6 +19,17 @@ pub type OutputStream = BoxStream<'static, Result<OutputChunk, Refusal>>;
 
 /// Events with their ids (`BOOT-SEQ`), in order, for as long as the daemon runs.
 pub type EventStream = BoxStream<'static, (String, Arc<Event>)>;
+
+/// What a person does with an MCP server or plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PluginAction {
+    /// Start it, whatever it was stopped or given up for.
+    Start,
+    /// Stop it for good.
+    Stop,
+    /// Stop it and start it again.
+    Restart,
+}
 
 /// The harness, as the person's side sees it.
 ///
@@ -65,6 +77,18 @@ pub trait Control: Send + Sync + 'static {
 
     /// The newest `limit` runs of a unit.
     fn invocations(&self, id: UnitId, limit: u32) -> Reply<'_, Vec<Invocation>>;
+
+    /// MCP servers and plugins, by name.
+    fn plugins(&self) -> Reply<'_, Vec<PluginStatus>>;
+
+    /// One of them.
+    fn plugin(&self, name: String) -> Reply<'_, PluginStatus>;
+
+    /// Starts or stops one; answers when that is done, or with the reason why it cannot be.
+    fn plugin_act(&self, name: String, action: PluginAction) -> Reply<'_, PluginStatus>;
+
+    /// The last `lines` lines that one wrote to its standard error.
+    fn plugin_log(&self, name: String, lines: u32) -> Reply<'_, PluginLog>;
 
     /// Wakes that are due, oldest first, without counting them as delivered.
     fn wakes(&self, limit: u32) -> Reply<'_, Vec<Wake>>;

@@ -12,6 +12,7 @@ mod guard;
 mod harness;
 mod openapi;
 mod parameters;
+mod plugins;
 mod request;
 mod response;
 mod route;

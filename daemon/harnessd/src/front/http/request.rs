@@ -42,7 +42,9 @@ impl Caller {
             parent: None,
             call: None,
             progress: None,
+            meta: None,
             delivery: Delivery::default(),
+            elicit: None,
         }
     }
 }

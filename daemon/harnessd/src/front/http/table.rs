@@ -3,7 +3,7 @@
 use axum::Router;
 
 use super::{
-    approvals, calls, events, harness,
+    approvals, calls, events, harness, plugins,
     request::Api,
     route::{Operation, Route, get, post},
     tasks, tools, units, unknown, wakes,
@@ -20,6 +20,7 @@ pub(super) fn routes() -> Vec<Route> {
         of_tasks(),
         of_units(),
         of_tools(),
+        of_plugins(),
         of_wakes(),
         of_approvals(),
         of_records(),
@@ -89,6 +90,26 @@ fn of_tools() -> Vec<Route> {
         get("/v1/tools", list, tools::list),
         get("/v1/tools/{name}", show, tools::show),
         post("/v1/tools/{name}/call", call, tools::call),
+    ]
+}
+
+fn of_plugins() -> Vec<Route> {
+    let list = operation("listPlugins", "MCP servers and plugins");
+    let status = operation("getPlugin", "An MCP server or plugin");
+    let start = operation("startPlugin", "Start one, whatever it was stopped for");
+    let stop = operation("stopPlugin", "Stop one; no call starts it again");
+    let restart = operation("restartPlugin", "Stop one and start it again");
+    let logs = operation(
+        "getPluginLogs",
+        "The end of what one wrote to its standard error",
+    );
+    vec![
+        get("/v1/plugins", list, plugins::list),
+        get("/v1/plugins/{name}", status, plugins::status),
+        get("/v1/plugins/{name}/logs", logs, plugins::logs),
+        post("/v1/plugins/{name}/start", start, plugins::start),
+        post("/v1/plugins/{name}/stop", stop, plugins::stop),
+        post("/v1/plugins/{name}/restart", restart, plugins::restart),
     ]
 }
 

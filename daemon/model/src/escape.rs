@@ -1,4 +1,4 @@
-//! Text of others on a person's terminal.
+//! Text of others that a person is to judge by: on a terminal, on a card.
 //!
 //! Control characters can move the cursor and rewrite what was shown; bidirectional and invisible
 //! ones make a command look like another. They are shown as what they are.
@@ -6,12 +6,14 @@
 use std::fmt::Write as _;
 
 /// One line: every control, bidirectional and invisible character is escaped, line ends included.
-pub(crate) fn text(text: &str) -> String {
+#[must_use]
+pub fn text(text: &str) -> String {
     escaped(text, |_| false)
 }
 
 /// Several lines: line feeds and tabs stay.
-pub(crate) fn lines(text: &str) -> String {
+#[must_use]
+pub fn lines(text: &str) -> String {
     escaped(text, |character| matches!(character, '\n' | '\t'))
 }
 

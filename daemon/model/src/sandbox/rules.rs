@@ -1,9 +1,12 @@
-//! What a process may do with files and the network.
+//! The rules of one process tree.
 
 use std::{fmt::Write as _, path::Path};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// So many executable paths are named where the rules are said in words.
+const NAMED_MOST: usize = 12;
 
 /// File and network rules of one process tree, beside the Landlock domain that every task has.
 ///
@@ -14,6 +17,14 @@ pub struct SandboxRules {
     /// Only these, and what lies below them, may be changed; `None`: all that the user may.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writable: Option<Vec<String>>,
+    /// Only these, and what lies below them, may be executed (`execve(2)`, and the loaders and interpreters
+    /// that the kernel starts for it); `None`: all that the user may.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub executable: Option<Vec<String>>,
+    /// The table of the configuration whose allowlist let the script through, such as `[tool.shell]`: that
+    /// is why less may be executed and changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowlist: Option<String>,
     /// These, and what lies below them, may neither be read, nor run, nor changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<String>,
@@ -38,13 +49,39 @@ impl SandboxRules {
     /// Whether nothing is taken away from the process.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.writable.is_none() && self.hidden.is_empty() && !self.no_network
+        self.writable.is_none()
+            && self.executable.is_none()
+            && self.hidden.is_empty()
+            && !self.no_network
+    }
+
+    /// Whether an absolute path is hidden, as it is written. Where it is both hidden and visible, it is hidden.
+    #[must_use]
+    pub fn hides(&self, path: &str) -> bool {
+        let longest = |paths: &[String]| {
+            let covering = paths
+                .iter()
+                .filter(|other| Path::new(path).starts_with(other));
+            covering
+                .map(|other| Path::new(other).components().count())
+                .max()
+        };
+        longest(&self.hidden).is_some_and(|hidden| Some(hidden) >= longest(&self.visible))
     }
 
     /// The rules in words, for whoever met them; `None` when nothing is taken away.
     #[must_use]
     pub fn containment(&self) -> Option<String> {
         let mut parts = Vec::new();
+        if let Some(paths) = &self.executable {
+            let more = paths.len().saturating_sub(NAMED_MOST);
+            let named = &paths[..paths.len() - more];
+            let more = match more {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            parts.push(format!("may execute only {}{more}", named.join(", ")));
+        }
         match &self.writable {
             None => {}
             Some(paths) if paths.is_empty() => parts.push("may not write anywhere".to_owned()),
@@ -69,6 +106,11 @@ impl SandboxRules {
         }
         if self.no_network {
             parts.push("no network".to_owned());
+        }
+        if let Some(rule) = &self.allowlist {
+            parts.push(format!(
+                "an allowlist let it through, hence the limits; a person can widen them by {rule} execute and [sandbox] writable"
+            ));
         }
         (!parts.is_empty()).then(|| parts.join("; "))
     }
@@ -98,7 +140,7 @@ mod tests {
             hidden: paths(&["/home/u", "/root/.ssh"]),
             visible: paths(&["/srv/x", "/home/u/work", "/home/users"]),
             no_network: true,
-            required: false,
+            ..SandboxRules::default()
         };
         assert_eq!(
             rules.containment().unwrap(),
@@ -114,5 +156,46 @@ mod tests {
             ..SandboxRules::default()
         };
         assert!(required.is_open() && !required.is_default());
+    }
+
+    #[test]
+    fn what_an_allowlist_let_through_says_so_and_names_the_keys() {
+        let rules = SandboxRules {
+            executable: Some(paths(&["/bin/ls", "/bin/sh"])),
+            writable: Some(paths(&["/srv/x"])),
+            allowlist: Some("[tool.run]".to_owned()),
+            ..SandboxRules::default()
+        };
+        let text = rules.containment().unwrap();
+        assert!(
+            text.starts_with("may execute only /bin/ls, /bin/sh; may write only below /srv/x; "),
+            "{text}"
+        );
+        assert!(text.contains("[tool.run] execute"), "{text}");
+        assert!(!rules.is_open());
+        let many: Vec<String> = (0..20).map(|number| format!("/bin/{number}")).collect();
+        let rules = SandboxRules {
+            executable: Some(many),
+            ..SandboxRules::default()
+        };
+        let text = rules.containment().unwrap();
+        assert!(text.ends_with("/bin/11 and 8 more"), "{text}");
+    }
+
+    #[test]
+    fn the_longest_path_decides_what_is_hidden() {
+        let rules = SandboxRules {
+            hidden: paths(&["/home/u", "/x"]),
+            visible: paths(&["/home/u/work", "/x"]),
+            ..SandboxRules::default()
+        };
+        for (path, hidden) in [
+            ("/home/u/.ssh", true),
+            ("/home/u/work/a", false),
+            ("/home/user", false),
+            ("/x", true),
+        ] {
+            assert_eq!(rules.hides(path), hidden, "{path}");
+        }
     }
 }
