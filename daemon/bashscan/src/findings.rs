@@ -1,5 +1,6 @@
 //! What the reading has found so far.
 
+use crate::builtin::Argument;
 use crate::context::{Context, Place};
 use crate::lexer::Lexeme;
 use crate::opaque::{Opaque, Reason};
@@ -23,6 +24,8 @@ pub(crate) struct Findings {
     pub(crate) places: Places,
     /// Commands whose names are looked up when all assignments are known.
     pub(crate) deferred: Vec<Deferred>,
+    /// Memory for the words of the next command.
+    pub(crate) spare: Vec<Argument>,
     /// Expansions and evaluations that can fail, so far.
     pub(crate) risks: usize,
     /// Tests, arithmetic and other syntax that is no command.

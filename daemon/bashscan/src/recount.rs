@@ -86,9 +86,17 @@ impl Recount<'_> {
             (b')', Frame::Arithmetic(open)) => self.replace(Frame::Arithmetic(open - 1)),
             (b'[', Frame::Bracket(open)) => self.replace(Frame::Bracket(open + 1)),
             (b']', Frame::Bracket(open)) => self.replace(Frame::Bracket(open - 1)),
-            _ => self.at += 1,
+            _ => self.run(),
         }
         Some(())
+    }
+
+    /// Over a byte, and the letters and the like behind it.
+    fn run(&mut self) {
+        let rest = self.text.get(self.at + 1..).unwrap_or_default();
+        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+        let length = rest.iter().position(|byte| !plain(byte));
+        self.at += 1 + length.unwrap_or(rest.len());
     }
 
     fn push(&mut self, frame: Frame, length: usize) {
@@ -209,7 +217,7 @@ impl Recount<'_> {
                 cases: 0,
             })?,
             _ if at_word => self.plain_word(at_command),
-            _ => self.at += 1,
+            _ => self.run(),
         }
         Some(())
     }

@@ -121,7 +121,11 @@ impl Deferred {
             if let Some(command) = found.commands.get_mut(index) {
                 command.words = arguments.iter().map(|each| each.word.clone()).collect();
             }
-            found.values.call(index, &arguments);
+            for word in arguments.iter().skip(1) {
+                if word.literal().is_none() {
+                    found.values.call(index, word.lexeme.clone());
+                }
+            }
             let mut parser = Parser::new(b"", Origin::Fixed(span), found, self.dialect);
             parser.context = self.context.clone();
             parser.command = index;

@@ -210,7 +210,7 @@ fn number_lines(text: &str, commands: &mut [Command]) {
     let (mut at, mut line) = (0, 1);
     let between = |from: usize, to: usize| {
         let part = text.as_bytes().get(from..to).unwrap_or_default();
-        part.iter().filter(|byte| **byte == b'\n').count()
+        part.split(|byte| *byte == b'\n').count() - 1
     };
     for command in commands {
         let start = command.span.start;

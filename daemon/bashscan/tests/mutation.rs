@@ -215,3 +215,30 @@ fn a_script_that_is_too_long_is_opaque() {
     let text = "k;".repeat(MAX_LENGTH / 2 + 1);
     assert!(matches!(scan(&text).opaque.as_slice(), [opaque] if opaque.reason == Reason::TooLong));
 }
+
+#[test]
+fn a_mebibyte_of_variables_functions_and_arrays_takes_seconds() {
+    let chain = |at: usize| {
+        let next = at + 1;
+        format!("v{at}=$v{next}; [ $v{at} ]; $v{at} a\n")
+    };
+    let scripts = [
+        "k $(k2 \"$x\" | k3);\n".repeat(50_000),
+        "x=$y; [ $x ]; f() { $x a; }; echo $((x))\n".repeat(20_000),
+        "if k; then g=k; fi; $g a; declare -A m; m[$x]=1\n".repeat(20_000),
+        "f() { [ $1 ]; }; f \"$x\" a; k() { f b; }; k\n".repeat(20_000),
+        (0..20_000).map(chain).collect(),
+    ];
+    for text in scripts {
+        assert!(text.len() > MAX_LENGTH / 2 && text.len() <= MAX_LENGTH);
+        let start = Instant::now();
+        let found = scan(&text);
+        let took = start.elapsed();
+        assert!(
+            took < Duration::from_secs(20),
+            "{} bytes with {} commands took {took:?}",
+            text.len(),
+            found.commands.len()
+        );
+    }
+}

@@ -1,6 +1,11 @@
 //! Scripts that pass hostile values around: whatever bash runs of them, by its own trace and by what
 //! was started, the scan has seen, or it has said that it does not understand.
 
+#![expect(
+    clippy::print_stderr,
+    reason = "the test prints what it has counted, and why it was skipped"
+)]
+
 mod support;
 
 use std::cell::Cell;
@@ -33,78 +38,81 @@ fn variable() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["x", "y", "USER", "g"])
 }
 
+/// Commands that assign, in all ways.
+const ASSIGNMENTS: &[&str] = &[
+    "NAME=VALUE",
+    "NAME=VALUE",
+    "NAME=VALUE",
+    "export NAME=VALUE",
+    "declare NAME=VALUE",
+    "readonly NAME=VALUE",
+    "NAME+=VALUE",
+    "local NAME=VALUE",
+    "local NAME",
+    "unset NAME",
+    "read NAME <<< VALUE",
+    "printf -v NAME %s VALUE",
+    "for NAME in VALUE; do :; done",
+    "NAME=(VALUE b)",
+    "declare -i NAME=VALUE",
+    "declare -u NAME=VALUE",
+    "let NAME=VALUE",
+    "(( NAME = 1 ))",
+    "(( NAME++ ))",
+    "${NAME:=VALUE}",
+    ": ${NAME:=VALUE}",
+    "set -- VALUE",
+    "set VALUE",
+    "set -- a VALUE",
+    "shift",
+    "IFS=a",
+    "IFS=VALUE",
+    "declare -A m",
+    "m[VALUE]=1",
+    "a[VALUE]=1",
+    "NAME=VALUE f VALUE",
+    "f VALUE",
+    "f a VALUE",
+    "PATH=$PATH:/usr/bin",
+    "declare -a NAME=VALUE",
+    "NAME=$(( NAME + 1 ))",
+    "getopts ab NAME",
+    "eval 'NAME=VALUE2'",
+    "trap 'NAME=k7' EXIT",
+    "unset m",
+    "NAME=k8",
+    "readonly NAME",
+    "echo $((1/0)); g=k8",
+    "echo $((1/0)); k3() { :; }",
+    "g=k8",
+    "declare -r NAME",
+    "k8() { :; }",
+    "k2() { k3 VALUE; }",
+    "function k0 { :; }",
+    "unset -f k8",
+    "echo $((1/0))",
+    "readonly q; q=1",
+    "h=$((1/0)) NAME=k8",
+    "NAME=k8 < nofile",
+    "export NAME=k8 < nofile",
+    "{ NAME=k8; } < nofile",
+    "{ k8() { :; }; } < nofile",
+    ": ${x[-9]}",
+    "m=(VALUE)",
+    "(( NAME = 1/0 ))",
+    "h=1 NAME=k8",
+    "[[ 1/0 -eq 1 ]]",
+    "declare -A m; m[VALUE]=1",
+    "local -A m",
+    "m=([VALUE]=1)",
+    "readonly NAME",
+    "declare -r NAME",
+    "NAME='k8 a'",
+];
+
 /// One command that assigns.
 fn assignment() -> impl Strategy<Value = String> {
-    let how = prop::sample::select(vec![
-        "NAME=VALUE",
-        "NAME=VALUE",
-        "NAME=VALUE",
-        "export NAME=VALUE",
-        "declare NAME=VALUE",
-        "readonly NAME=VALUE",
-        "NAME+=VALUE",
-        "local NAME=VALUE",
-        "local NAME",
-        "unset NAME",
-        "read NAME <<< VALUE",
-        "printf -v NAME %s VALUE",
-        "for NAME in VALUE; do :; done",
-        "NAME=(VALUE b)",
-        "declare -i NAME=VALUE",
-        "declare -u NAME=VALUE",
-        "let NAME=VALUE",
-        "(( NAME = 1 ))",
-        "(( NAME++ ))",
-        "${NAME:=VALUE}",
-        ": ${NAME:=VALUE}",
-        "set -- VALUE",
-        "set VALUE",
-        "set -- a VALUE",
-        "shift",
-        "IFS=a",
-        "IFS=VALUE",
-        "declare -A m",
-        "m[VALUE]=1",
-        "a[VALUE]=1",
-        "NAME=VALUE f VALUE",
-        "f VALUE",
-        "f a VALUE",
-        "PATH=$PATH:/usr/bin",
-        "declare -a NAME=VALUE",
-        "NAME=$(( NAME + 1 ))",
-        "getopts ab NAME",
-        "eval 'NAME=VALUE2'",
-        "trap 'NAME=k7' EXIT",
-        "unset m",
-        "NAME=k8",
-        "readonly NAME",
-        "echo $((1/0)); g=k8",
-        "echo $((1/0)); k3() { :; }",
-        "g=k8",
-        "declare -r NAME",
-        "k8() { :; }",
-        "k2() { k3 VALUE; }",
-        "function k0 { :; }",
-        "unset -f k8",
-        "echo $((1/0))",
-        "readonly q; q=1",
-        "h=$((1/0)) NAME=k8",
-        "NAME=k8 < nofile",
-        "export NAME=k8 < nofile",
-        "{ NAME=k8; } < nofile",
-        "{ k8() { :; }; } < nofile",
-        ": ${x[-9]}",
-        "m=(VALUE)",
-        "(( NAME = 1/0 ))",
-        "h=1 NAME=k8",
-        "[[ 1/0 -eq 1 ]]",
-        "declare -A m; m[VALUE]=1",
-        "local -A m",
-        "m=([VALUE]=1)",
-        "readonly NAME",
-        "declare -r NAME",
-        "NAME='k8 a'",
-    ]);
+    let how = prop::sample::select(ASSIGNMENTS);
     (how, variable(), value()).prop_map(|(how, name, value)| {
         let quoted = value.replace('\'', "'\\''");
         how.replace("NAME", name)
@@ -113,56 +121,59 @@ fn assignment() -> impl Strategy<Value = String> {
     })
 }
 
+/// Commands that take values, maybe for code.
+const USES: &[&str] = &[
+    "[ VALUE ]",
+    "[ VALUE = a ]",
+    "[ -n VALUE ]",
+    "[ VALUE OTHER ]",
+    "[ VALUE -eq OTHER ]",
+    "test VALUE",
+    "[[ -v VALUE ]]",
+    "[[ VALUE -eq 1 ]]",
+    "[ -z VALUE -o VALUE = OTHER ]",
+    "[[ VALUE == OTHER ]]",
+    "(( x ))",
+    "(( USER + 1 ))",
+    "k0 $(( $x + 1 ))",
+    "k0 $(( g ))",
+    "k0 ${a[VALUE]}",
+    "k0 ${m[VALUE]}",
+    "m[VALUE]=2",
+    "printf VALUE OTHER",
+    "printf VALUE",
+    "k0 VALUE OTHER",
+    "$g VALUE",
+    "$g k3 a",
+    "k3 a",
+    "k8 VALUE",
+    "k2",
+    "$g",
+    "\"$g\" VALUE",
+    "$x $g k1",
+    "${g}x",
+    "command $g a",
+    "exec $g a",
+    "k0 ${x:USER:1}",
+    "echo VALUE",
+    "[ VALUE ] && k2 VALUE",
+    "case VALUE in OTHER) k3;; esac",
+    "while [ VALUE ]; do k4; break; done",
+    "k0 | $g",
+    "$g &",
+    "( $g OTHER )",
+    "k5 $($g)",
+    "eval '$g'",
+    "set -- VALUE; [ $1 ]",
+    "for i in VALUE; do [ $i ]; $i; done",
+    "let VALUE",
+    "unset VALUE",
+    "wait VALUE",
+];
+
 /// One command that takes values, maybe for code.
 fn usage() -> impl Strategy<Value = String> {
-    let how = prop::sample::select(vec![
-        "[ VALUE ]",
-        "[ VALUE = a ]",
-        "[ -n VALUE ]",
-        "[ VALUE OTHER ]",
-        "[ VALUE -eq OTHER ]",
-        "test VALUE",
-        "[[ -v VALUE ]]",
-        "[[ VALUE -eq 1 ]]",
-        "[ -z VALUE -o VALUE = OTHER ]",
-        "[[ VALUE == OTHER ]]",
-        "(( x ))",
-        "(( USER + 1 ))",
-        "k0 $(( $x + 1 ))",
-        "k0 $(( g ))",
-        "k0 ${a[VALUE]}",
-        "k0 ${m[VALUE]}",
-        "m[VALUE]=2",
-        "printf VALUE OTHER",
-        "printf VALUE",
-        "k0 VALUE OTHER",
-        "$g VALUE",
-        "$g k3 a",
-        "k3 a",
-        "k8 VALUE",
-        "k2",
-        "$g",
-        "\"$g\" VALUE",
-        "$x $g k1",
-        "${g}x",
-        "command $g a",
-        "exec $g a",
-        "k0 ${x:USER:1}",
-        "echo VALUE",
-        "[ VALUE ] && k2 VALUE",
-        "case VALUE in OTHER) k3;; esac",
-        "while [ VALUE ]; do k4; break; done",
-        "k0 | $g",
-        "$g &",
-        "( $g OTHER )",
-        "k5 $($g)",
-        "eval '$g'",
-        "set -- VALUE; [ $1 ]",
-        "for i in VALUE; do [ $i ]; $i; done",
-        "let VALUE",
-        "unset VALUE",
-        "wait VALUE",
-    ]);
+    let how = prop::sample::select(USES);
     (how, value(), value())
         .prop_map(|(how, value, other)| how.replace("VALUE", &value).replace("OTHER", &other))
 }
@@ -191,7 +202,7 @@ fn script() -> impl Strategy<Value = String> {
     let ends = prop::sample::select(vec!["; ", "\n", "\n", " ;\n", " # it's\n"]);
     prop::collection::vec((nested, ends), 2..6).prop_map(|all| {
         all.into_iter()
-            .map(|(command, end)| format!("{command}{end}"))
+            .map(|(command, end)| command + end)
             .collect()
     })
 }
@@ -293,7 +304,7 @@ fn what_bash_runs_after_errors_was_seen() {
 #[test]
 fn what_bash_runs_of_scripts_with_hostile_values_was_seen() {
     // Most scripts are opaque: they are generated, but not run.
-    compare(&script(), support::number("BASHSCAN_ROUNDS", 5000), 200);
+    compare(&script(), support::number("BASHSCAN_ROUNDS", 3500), 150);
 }
 
 /// Runs those of the scripts that are understood, which must be more than `wanted`.

@@ -33,6 +33,7 @@ impl Parser<'_, '_> {
     pub(super) fn simple(&mut self) -> Walk {
         let start = self.at;
         let mut draft = Draft {
+            arguments: std::mem::take(&mut self.found.spare),
             risks: self.found.risks,
             ..Draft::default()
         };
@@ -114,7 +115,7 @@ impl Parser<'_, '_> {
 
     /// Whether `NAME=(` or `NAME+=(` stands here.
     fn at_array(&self) -> bool {
-        let length = self.identifier(self.at).len();
+        let length = self.identifier_length(self.at);
         let behind = self.text.get(self.at + length..).unwrap_or_default();
         length > 0 && (behind.starts_with(b"=(") || behind.starts_with(b"+=("))
     }
@@ -143,7 +144,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    fn finish_simple(&mut self, draft: Draft, start: usize) -> Walk {
+    fn finish_simple(&mut self, mut draft: Draft, start: usize) -> Walk {
         // Nothing of it runs if a file cannot be opened.
         let site = draft
             .redirections
@@ -185,10 +186,17 @@ impl Parser<'_, '_> {
         } else {
             None
         };
-        self.found.values.call(index, &draft.arguments);
-        if let Some(command) = self.found.commands.get_mut(index) {
-            command.words = draft.arguments.into_iter().map(|each| each.word).collect();
+        let mut words = Vec::with_capacity(draft.arguments.len());
+        for (at, argument) in draft.arguments.drain(..).enumerate() {
+            if at > 0 && argument.literal().is_none() {
+                self.found.values.call(index, argument.lexeme);
+            }
+            words.push(argument.word);
         }
+        if let Some(command) = self.found.commands.get_mut(index) {
+            command.words = words;
+        }
+        self.found.spare = draft.arguments;
         inspected
     }
 

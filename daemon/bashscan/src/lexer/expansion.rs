@@ -101,14 +101,20 @@ impl Parser<'_, '_> {
     /// The identifier at an offset, maybe empty.
     pub(crate) fn identifier(&self, start: usize) -> String {
         let rest = self.text.get(start..).unwrap_or_default();
-        let length = match rest.first() {
+        let name = rest.get(..self.identifier_length(start));
+        String::from_utf8_lossy(name.unwrap_or_default()).into_owned()
+    }
+
+    /// Its length, maybe 0.
+    pub(crate) fn identifier_length(&self, start: usize) -> usize {
+        let rest = self.text.get(start..).unwrap_or_default();
+        match rest.first() {
             Some(byte) if is_identifier_start(*byte) => rest
                 .iter()
                 .position(|b| !is_identifier_byte(*b))
                 .unwrap_or(rest.len()),
             _ => 0,
-        };
-        String::from_utf8_lossy(rest.get(..length).unwrap_or_default()).into_owned()
+        }
     }
 
     /// The commands of `$(…)` or `<(…)`, from behind the parenthesis to behind its partner.

@@ -153,10 +153,8 @@ impl Parser<'_, '_> {
     ) -> Walk {
         let unquoted = quote == Quote::None;
         let splits = unquoted || parameter.many;
-        if parameter.indirect || self.peek() != Some(b'}') {
-            self.found.risks += 1;
-        }
         let operator = (self.peek(), self.peek_at(1), self.peek_at(2));
+        self.found.risks += usize::from(parameter.indirect || operator.0 != Some(b'}'));
         if parameter.indirect && !parameter.subscript {
             if let (Some(b'@' | b'*'), Some(b'}'), _) = operator {
                 self.at += 2;

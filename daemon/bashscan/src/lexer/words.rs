@@ -165,7 +165,7 @@ impl Parser<'_, '_> {
         if !self.peek().is_some_and(is_identifier_start) {
             return false;
         }
-        let length = self.identifier(self.at).len();
+        let length = self.identifier_length(self.at);
         match self.peek_at(length) {
             Some(b'=' | b'[') => true,
             Some(b'+') => self.peek_at(length + 1) == Some(b'='),

@@ -304,15 +304,15 @@ impl<'a> Solution<'a> {
             && elements.len() <= MAX_ELEMENTS
             && elements
                 .iter()
-                .all(|each| before(*each) || self.is_declared_in(declared, *each))
+                .all(|each| before(*each) || is_within(declared, *each))
     }
+}
 
-    /// The elements stand in the declaration itself.
-    fn is_declared_in(&self, declared: &[Site], elements: Span) -> bool {
-        declared
-            .iter()
-            .any(|site| site.span.start <= elements.start && elements.end <= site.span.end)
-    }
+/// The elements stand in the declaration itself.
+fn is_within(declared: &[Site], elements: Span) -> bool {
+    declared
+        .iter()
+        .any(|site| site.span.start <= elements.start && elements.end <= site.span.end)
 }
 
 fn arithmetic(name: String, span: Span) -> Opaque {

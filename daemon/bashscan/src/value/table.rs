@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::expression::{assigned_names, expression};
 use super::{Kind, Value};
-use crate::builtin::Argument;
 use crate::context::{Context, Place};
 use crate::lexer::Lexeme;
 use crate::opaque::Reason;
@@ -80,7 +79,7 @@ pub(crate) struct Values {
     /// Whose value would be read as code if they were arrays.
     pub(super) not_arrays: Vec<(String, Span)>,
     /// Words of commands that are not literal, with the index of the command.
-    calls: Vec<(usize, Value)>,
+    calls: Vec<(usize, Lexeme)>,
     /// Functions that are defined anywhere.
     pub(super) functions: BTreeSet<String>,
     /// Unset by a command that removes a function if there is no such variable.
@@ -256,12 +255,9 @@ impl Values {
         });
     }
 
-    /// The words of the command of this index, which may be a call to a function.
-    pub(crate) fn call(&mut self, command: usize, words: &[Argument]) {
-        let dynamic = words.iter().skip(1).filter(|word| word.literal().is_none());
-        for word in dynamic {
-            self.calls.push((command, Value::of(&word.lexeme())));
-        }
+    /// A word of the command of this index, which may be a call to a function; not a literal one.
+    pub(crate) fn call(&mut self, command: usize, word: Lexeme) {
+        self.calls.push((command, word));
     }
 
     /// Gives functions the arguments of their calls: all are kept as one value.
@@ -283,11 +279,11 @@ impl Values {
                 self.positional(&name, &Value::of_text(text), command.span);
             }
         }
-        for (index, value) in calls {
+        for (index, word) in calls {
             if let Some(command) = commands.get(index)
                 && let Some(name) = function(self, command)
             {
-                self.positional(&name, &value, command.span);
+                self.positional(&name, &Value::of(&word), command.span);
             }
         }
     }
