@@ -21,7 +21,8 @@ use crate::{
 /// a kill included, the pipe is closed then.
 const GUARD: &str = r#"
 box=$1 directory=$2
-"$box" up "$directory" || exit
+shift 2
+"$box" up "$directory" "$@" || exit
 cat >/dev/null
 exec "$box" down "$directory"
 "#;
@@ -71,7 +72,8 @@ impl SystemdBox {
         command
             .args(["-c", GUARD, "guard"])
             .arg(path())
-            .arg(directory.path().join("box"));
+            .arg(directory.path().join("box"))
+            .args(hidden_inside());
         if let Some(root) = root {
             command.env("ROOT", root);
         }
@@ -261,6 +263,15 @@ impl Drop for SystemdBox {
             "the box was not taken down: {code:?}"
         );
     }
+}
+
+/// The checkout and the built programs, where they lie below `/tmp`: inside, that is another one.
+fn hidden_inside() -> Vec<PathBuf> {
+    let needed = [binaries::source().to_owned(), binaries::directory()];
+    needed
+        .into_iter()
+        .filter(|path| path.starts_with("/tmp"))
+        .collect()
 }
 
 fn path() -> PathBuf {
