@@ -88,7 +88,7 @@ impl Sockets {
         let agents = serve_agents(self.mcp, mcp, keeper.clone(), shutdown, self.bound);
         serving.spawn(agents);
         let keepers = move || {
-            let pid = keeper.borrow().status.pid;
+            let pid = keeper.borrow().owner;
             let tree = pid.map(|pid| KeeperTree { pid, cgroup: None });
             tree.into_iter().collect()
         };

@@ -28,6 +28,8 @@ const RECONNECT_PATIENCE: Duration = Duration::from_secs(10);
 pub struct KeeperState {
     /// For `HarnessStatus`.
     pub status: KeeperStatus,
+    /// The keeper that may have children now, by its pid: the last one, while no other has answered.
+    pub owner: Option<u32>,
     /// Every protection, and whether it holds; kept while the keeper is away.
     pub enforcement: Vec<Enforcement>,
     /// What it can do beside the plain protocol.
@@ -238,6 +240,7 @@ impl Shared {
                 version: Some(welcome.version.clone()),
                 protocol: Some(welcome.protocol),
             },
+            owner: Some(welcome.pid),
             enforcement: welcome.enforcement.clone(),
             features: welcome.features.clone(),
         });

@@ -239,6 +239,21 @@ async fn a_killed_keeper_loses_its_runs_and_another_is_started() {
 }
 
 #[tokio::test]
+async fn a_keeper_that_does_not_answer_is_still_known_as_the_owner_of_its_children() {
+    let place = Place::new();
+    let (handle, _) = connect(place.options()).await.unwrap();
+    let mut state = handle.state();
+    let first = state.borrow().owner;
+    assert!(first.is_some());
+    Place::signal(&handle, rustix::process::Signal::KILL);
+    let away = state.wait_for(|state| !state.status.connected).await;
+    assert_eq!(away.unwrap().owner, first);
+    let back = state.wait_for(|state| state.status.connected).await;
+    let second = back.unwrap().owner;
+    assert!(second.is_some() && second != first);
+}
+
+#[tokio::test]
 async fn what_a_dropped_spawn_has_started_is_ended() {
     let place = Place::new();
     let (handle, _) = connect(place.options()).await.unwrap();
