@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use harness_model::Refusal;
+use harness_model::{OverlongEvent, Refusal};
 
 /// The result of a request.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -82,11 +82,8 @@ pub enum Error {
         source: serde_json::Error,
     },
     /// One event is larger than any event of a harness.
-    #[error("an event is longer than {limit} bytes")]
-    Overlong {
-        /// The limit.
-        limit: usize,
-    },
+    #[error(transparent)]
+    Overlong(#[from] OverlongEvent),
 }
 
 impl Error {
@@ -132,7 +129,7 @@ impl Error {
             | Self::InvalidAgent { .. }
             | Self::Unexpected { .. }
             | Self::Decode { .. }
-            | Self::Overlong { .. } => false,
+            | Self::Overlong(_) => false,
         }
     }
 }

@@ -9,7 +9,6 @@ mod error;
 mod events;
 mod follow;
 mod place;
-mod sse;
 mod subscription;
 mod transport;
 

@@ -2,23 +2,26 @@
 
 use std::{collections::VecDeque, path::PathBuf};
 
+use harness_model::{ServerSentEvent, ServerSentReader};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 
 use crate::{
     Result,
     backoff::Backoff,
-    sse::{Message, Parser},
     transport::{Ask, open},
 };
+
+/// One event is no longer than this, in bytes.
+const MAX_EVENT: usize = 16 << 20;
 
 #[derive(Debug)]
 pub(crate) struct Subscription {
     socket: PathBuf,
     target: String,
     last_event_id: Option<String>,
-    connection: Option<(Incoming, Parser)>,
-    arrived: VecDeque<Message>,
+    connection: Option<(Incoming, ServerSentReader)>,
+    arrived: VecDeque<ServerSentEvent>,
     backoff: Backoff,
 }
 
@@ -45,14 +48,14 @@ impl Subscription {
         let mut ask = Ask::get(self.target.clone());
         ask.last_event_id.clone_from(&self.last_event_id);
         let response = open(&self.socket, &ask).await?;
-        self.connection = Some((response.into_body(), Parser::default()));
+        self.connection = Some((response.into_body(), ServerSentReader::new(MAX_EVENT)));
         Ok(())
     }
 
     /// The next event. An end of the stream is resumed after the last id.
     ///
     /// Cancel safe: an event is taken from the queue in the last step.
-    pub(crate) async fn next(&mut self) -> Result<Message> {
+    pub(crate) async fn next(&mut self) -> Result<ServerSentEvent> {
         loop {
             if let Some(message) = self.arrived.pop_front() {
                 if let Some(id) = message.id.clone().filter(|id| !id.is_empty()) {
@@ -61,10 +64,10 @@ impl Subscription {
                 self.backoff.reset();
                 return Ok(message);
             }
-            if let Some((body, parser)) = &mut self.connection {
+            if let Some((body, reader)) = &mut self.connection {
                 if let Some(Ok(frame)) = body.frame().await {
                     if let Some(bytes) = frame.data_ref() {
-                        parser.push(bytes, &mut self.arrived)?;
+                        self.arrived.extend(reader.push(bytes)?);
                     }
                     continue;
                 }

@@ -1,24 +1,30 @@
-//! Reads server-sent events, as the HTML standard has them (section "Server-sent events").
+//! Server-sent events, as the HTML standard has them (section "Server-sent events"): `/v1/events`, and streams of MCP.
 
-use crate::{Error, Result};
-
-/// One event is no longer than this, in bytes.
-pub(crate) const MAX_EVENT: usize = 16 << 20;
+use std::time::Duration;
 
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Message {
+pub struct ServerSentEvent {
     /// Its `id:`, if it has one of its own.
-    pub(crate) id: Option<String>,
+    pub id: Option<String>,
     /// Its `event:`, or `message`.
-    pub(crate) event: String,
+    pub event: String,
     /// Its `data:` lines.
-    pub(crate) data: String,
+    pub data: String,
+}
+
+/// An event is longer than its reader takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an event is longer than {limit} bytes")]
+pub struct OverlongEvent {
+    /// The limit.
+    pub limit: usize,
 }
 
 /// Bytes in, events out, wherever the bytes were cut.
-#[derive(Debug, Default)]
-pub(crate) struct Parser {
+#[derive(Debug)]
+pub struct ServerSentReader {
+    limit: usize,
     line: Vec<u8>,
     /// The last byte was a carriage return: a line feed after it ends no second line.
     after_return: bool,
@@ -26,18 +32,62 @@ pub(crate) struct Parser {
     id: Option<String>,
     event: String,
     data: Option<String>,
+    last_id: Option<String>,
+    retry: Option<Duration>,
 }
 
-impl Parser {
-    /// Takes the next bytes and appends the events they complete to `out`.
-    pub(crate) fn push(&mut self, bytes: &[u8], out: &mut impl Extend<Message>) -> Result<()> {
+impl ServerSentReader {
+    /// A reader of events of at most `limit` bytes.
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            line: Vec::new(),
+            after_return: false,
+            begun: false,
+            id: None,
+            event: String::new(),
+            data: None,
+            last_id: None,
+            retry: None,
+        }
+    }
+
+    /// A stream that goes on where another broke off: the event that was cut is forgotten.
+    pub fn begin_again(&mut self) {
+        let (last_id, retry) = (self.last_id.take(), self.retry);
+        *self = Self {
+            last_id,
+            retry,
+            ..Self::new(self.limit)
+        };
+    }
+
+    /// The last `id:`, from which the stream can be resumed.
+    #[must_use]
+    pub fn last_id(&self) -> Option<&str> {
+        self.last_id.as_deref()
+    }
+
+    /// The last `retry:`: how long to wait before the stream is resumed.
+    #[must_use]
+    pub const fn retry(&self) -> Option<Duration> {
+        self.retry
+    }
+
+    /// Takes the next bytes; the events that they complete.
+    ///
+    /// # Errors
+    /// An event is longer than the limit; nothing after it can be read.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<ServerSentEvent>, OverlongEvent> {
+        let mut events = Vec::new();
         for byte in bytes {
             match byte {
                 b'\n' if self.after_return => self.after_return = false,
                 b'\n' | b'\r' => {
                     self.after_return = *byte == b'\r';
                     let line = std::mem::take(&mut self.line);
-                    out.extend(self.end_of_line(&line));
+                    events.extend(self.end_of_line(&line));
                 }
                 _ => {
                     self.after_return = false;
@@ -46,13 +96,13 @@ impl Parser {
             }
         }
         let held = self.line.len() + self.data.as_ref().map_or(0, String::len);
-        if held > MAX_EVENT {
-            return Err(Error::Overlong { limit: MAX_EVENT });
+        if held > self.limit {
+            return Err(OverlongEvent { limit: self.limit });
         }
-        Ok(())
+        Ok(events)
     }
 
-    fn end_of_line(&mut self, line: &[u8]) -> Option<Message> {
+    fn end_of_line(&mut self, line: &[u8]) -> Option<ServerSentEvent> {
         let line = String::from_utf8_lossy(line);
         let line = if self.begun {
             &*line
@@ -66,8 +116,12 @@ impl Parser {
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
-            "id" if !value.contains('\0') => self.id = Some(value.to_owned()),
+            "id" if !value.contains('\0') => {
+                self.last_id = Some(value.to_owned()).filter(|id| !id.is_empty());
+                self.id = Some(value.to_owned());
+            }
             "event" => value.clone_into(&mut self.event),
+            "retry" => self.retry = value.parse().ok().map(Duration::from_millis),
             "data" => match &mut self.data {
                 Some(data) => {
                     data.push('\n');
@@ -75,13 +129,13 @@ impl Parser {
                 }
                 None => self.data = Some(value.to_owned()),
             },
-            // Comments have an empty name; `retry` and what is not known are not for us.
+            // Comments have an empty name.
             _ => {}
         }
         None
     }
 
-    fn dispatch(&mut self) -> Option<Message> {
+    fn dispatch(&mut self) -> Option<ServerSentEvent> {
         let id = self.id.take();
         let event = std::mem::take(&mut self.event);
         let data = self.data.take()?;
@@ -90,7 +144,7 @@ impl Parser {
         } else {
             event
         };
-        Some(Message { id, event, data })
+        Some(ServerSentEvent { id, event, data })
     }
 }
 
@@ -98,18 +152,18 @@ impl Parser {
 mod tests {
     use super::*;
 
-    const STREAM: &str = "\u{feff}: open\r\n\r\nid: b-1\revent: wake\rdata: {\"ä\":1}\r\rdata:a\ndata: b\n\nevent: none\n\nid\ndata\n\nretry: 9\ndata: cut";
+    const STREAM: &str = "\u{feff}: open\r\n\r\nid: b-1\revent: wake\rdata: {\"ä\":1}\r\rretry: 9\nid: b-2\ndata:a\ndata: b\n\nevent: none\n\nid\ndata\n\nid: b-3\n\ndata: cut";
 
-    fn expected() -> Vec<Message> {
-        let message = |id: Option<&str>, event: &str, data: &str| Message {
-            id: id.map(Into::into),
+    fn expected() -> Vec<ServerSentEvent> {
+        let event = |id: &str, event: &str, data: &str| ServerSentEvent {
+            id: Some(id.into()),
             event: event.into(),
             data: data.into(),
         };
         vec![
-            message(Some("b-1"), "wake", "{\"ä\":1}"),
-            message(None, "message", "a\nb"),
-            message(Some(""), "message", ""),
+            event("b-1", "wake", "{\"ä\":1}"),
+            event("b-2", "message", "a\nb"),
+            event("", "message", ""),
         ]
     }
 
@@ -117,21 +171,37 @@ mod tests {
     fn events_are_the_same_wherever_the_bytes_are_cut() {
         for cut in 0..=STREAM.len() {
             let (head, tail) = STREAM.as_bytes().split_at(cut);
-            let mut messages = Vec::new();
-            let mut parser = Parser::default();
-            parser.push(head, &mut messages).unwrap();
-            parser.push(tail, &mut messages).unwrap();
-            assert_eq!(messages, expected(), "cut at {cut}");
+            let mut reader = ServerSentReader::new(1000);
+            let mut events = reader.push(head).unwrap();
+            events.extend(reader.push(tail).unwrap());
+            assert_eq!(events, expected(), "cut at {cut}");
+            assert_eq!(reader.last_id(), Some("b-3"));
+            assert_eq!(reader.retry(), Some(Duration::from_millis(9)));
         }
     }
 
     #[test]
+    fn a_stream_that_goes_on_keeps_its_place_and_forgets_what_was_cut() {
+        let mut reader = ServerSentReader::new(1000);
+        reader
+            .push(b"id: 7\nretry: 5\ndata: whole\n\ndata: cu")
+            .unwrap();
+        reader.begin_again();
+        assert_eq!(
+            (reader.last_id(), reader.retry()),
+            (Some("7"), Some(Duration::from_millis(5)))
+        );
+        let events = reader.push("\u{feff}data: next\n\n".as_bytes()).unwrap();
+        assert_eq!(events[0].data, "next");
+    }
+
+    #[test]
     fn an_endless_event_ends_as_an_error() {
-        let mut parser = Parser::default();
-        let mut messages = Vec::new();
-        let line = vec![b'x'; 1 << 20];
-        let error = (0..17).find_map(|_| parser.push(&line, &mut messages).err());
-        assert!(matches!(error, Some(Error::Overlong { .. })));
-        assert!(messages.is_empty());
+        let limit = 1000;
+        let mut reader = ServerSentReader::new(limit);
+        assert_eq!(reader.push(&[b'x'; 1001]), Err(OverlongEvent { limit }));
+        let mut reader = ServerSentReader::new(limit);
+        let lines = "data: xxxxxxxx\n".repeat(200);
+        assert_eq!(reader.push(lines.as_bytes()), Err(OverlongEvent { limit }));
     }
 }

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use harness_model::ServerSentReader;
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::{
     Method, Request as HttpRequest, Response, StatusCode,
@@ -16,7 +17,6 @@ use tokio::sync::oneshot;
 
 use super::{
     headers::{self, LAST_EVENT, SESSION, VERSION},
-    sse::SseReader,
     target::HttpTarget,
     transport::Transport,
 };
@@ -192,26 +192,30 @@ impl Link {
         mut body: Incoming,
         mut answer: Answer,
     ) -> Result<Value, ClientError> {
-        let mut reader = SseReader::new(MESSAGE_MAX);
+        let mut reader = ServerSentReader::new(MESSAGE_MAX);
         let mut attempts = 0;
         loop {
-            let seen = reader.last_id.clone();
+            let seen = reader.last_id().map(str::to_owned);
             if let Some(outcome) = self
                 .read_events(&mut body, &mut reader, &mut answer)
                 .await?
             {
                 return outcome;
             }
-            attempts = if reader.last_id == seen {
+            attempts = if reader.last_id() == seen.as_deref() {
                 attempts + 1
             } else {
                 1
             };
             loop {
-                let Some(last) = reader.last_id.clone().filter(|_| attempts <= RESUMES) else {
+                let Some(last) = reader
+                    .last_id()
+                    .map(str::to_owned)
+                    .filter(|_| attempts <= RESUMES)
+                else {
                     return Err(ClientError::Lost(Cause::StreamEnded));
                 };
-                tokio::time::sleep(reader.retry.unwrap_or(RETRY)).await;
+                tokio::time::sleep(reader.retry().unwrap_or(RETRY)).await;
                 match self.get(Some(&last)).await {
                     Ok(response) => break body = response.into_body(),
                     Err(_) => attempts += 1,
@@ -225,7 +229,7 @@ impl Link {
     async fn read_events(
         self: &Arc<Self>,
         body: &mut Incoming,
-        reader: &mut SseReader,
+        reader: &mut ServerSentReader,
         answer: &mut Answer,
     ) -> Result<Option<Result<Value, ClientError>>, ClientError> {
         loop {

@@ -2,7 +2,6 @@
 
 mod headers;
 mod link;
-mod sse;
 mod standing;
 mod target;
 mod transport;

@@ -2,9 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
+use harness_model::ServerSentReader;
 use http_body_util::BodyExt as _;
 
-use super::{link::Link, sse::SseReader};
+use super::link::Link;
 use crate::{
     client::error::{Cause, ClientError},
     message::MESSAGE_MAX,
@@ -15,10 +16,10 @@ const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs
 
 /// Listens for as long as the server has such a stream.
 pub(super) async fn listen(link: Arc<Link>) {
-    let mut reader = SseReader::new(MESSAGE_MAX);
+    let mut reader = ServerSentReader::new(MESSAGE_MAX);
     let mut wait = RETRY.0;
     loop {
-        match link.get(reader.last_id.as_deref()).await {
+        match link.get(reader.last_id()).await {
             Ok(response) => {
                 wait = RETRY.0;
                 let mut body = response.into_body();
@@ -45,6 +46,6 @@ pub(super) async fn listen(link: Arc<Link>) {
                 wait = (wait * 2).min(RETRY.1);
             }
         }
-        tokio::time::sleep(reader.retry.unwrap_or(wait).min(RETRY.1)).await;
+        tokio::time::sleep(reader.retry().unwrap_or(wait).min(RETRY.1)).await;
     }
 }
