@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use axum::extract::RawPathParams;
 use harness_model::{Page, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de::Error as _};
+use serde_json::{Value, json};
 
 use super::response::Rejection;
 
@@ -16,6 +18,23 @@ const DEFAULT_OUTPUT: usize = 64 << 10;
 
 /// How many bytes of output one answer has at most; a larger wish is clamped.
 const MAX_OUTPUT: usize = 1 << 20;
+
+/// The `{name}` of a path.
+pub(super) fn name_of(parameters: &RawPathParams) -> String {
+    let named = parameters.iter().find(|(name, _)| *name == "name");
+    named.map_or_else(String::new, |(_, text)| text.to_owned())
+}
+
+/// How OpenAPI has it.
+pub(super) fn name_document(description: &str) -> Value {
+    json!({
+        "name": "name",
+        "in": "path",
+        "required": true,
+        "description": description,
+        "schema": { "type": "string" },
+    })
+}
 
 /// No query parameter is known.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -4,11 +4,11 @@ use axum::extract::RawPathParams;
 use harness_model::{PluginLog, PluginStatus};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     backend::PluginAction,
-    parameters::NoQuery,
+    parameters::{NoQuery, name_document, name_of},
     request::{Asked, PathParameter},
     response::{Found, Rejection},
 };
@@ -23,20 +23,11 @@ pub(super) struct PluginName(String);
 
 impl PathParameter for PluginName {
     fn read(parameters: &RawPathParams) -> Result<Self, Rejection> {
-        let name = parameters
-            .iter()
-            .find_map(|(name, text)| (name == "name").then(|| text.to_owned()));
-        Ok(Self(name.unwrap_or_default()))
+        Ok(Self(name_of(parameters)))
     }
 
     fn document() -> Vec<Value> {
-        vec![json!({
-            "name": "name",
-            "in": "path",
-            "required": true,
-            "description": "The name of the server or plugin.",
-            "schema": { "type": "string" },
-        })]
+        vec![name_document("The name of the server or plugin.")]
     }
 }
 

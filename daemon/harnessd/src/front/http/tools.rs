@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    parameters::NoQuery,
+    parameters::{NoQuery, name_document, name_of},
     request::{Asked, PathParameter, RequestBody},
     response::{Found, Rejection},
     tasks::succeeded,
@@ -20,20 +20,13 @@ pub(super) struct ToolName(String);
 
 impl PathParameter for ToolName {
     fn read(parameters: &RawPathParams) -> Result<Self, Rejection> {
-        let name = parameters
-            .iter()
-            .find_map(|(name, text)| (name == "name").then(|| text.to_owned()));
-        Ok(Self(name.unwrap_or_default()))
+        Ok(Self(name_of(parameters)))
     }
 
     fn document() -> Vec<Value> {
-        vec![json!({
-            "name": "name",
-            "in": "path",
-            "required": true,
-            "description": "The tool: `GROUP__TOOL`, or its name alone where only one group has it.",
-            "schema": { "type": "string" },
-        })]
+        vec![name_document(
+            "The tool: `GROUP__TOOL`, or its name alone where only one group has it.",
+        )]
     }
 }
 
