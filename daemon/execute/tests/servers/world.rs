@@ -118,6 +118,12 @@ impl World {
         )
     }
 
+    /// Whether nothing is told of the server for so long.
+    pub(crate) async fn is_quiet_for(&self, span: Duration) -> bool {
+        let mut changed = self.changed.subscribe();
+        tokio::time::timeout(span, changed.changed()).await.is_err()
+    }
+
     /// Waits until the server was seen in a state, from now on or now.
     pub(crate) async fn until(&self, is_so: impl Fn(&PluginStatus) -> bool) {
         let mut changed = self.changed.subscribe();

@@ -112,7 +112,7 @@ mod tests {
         ] {
             assert_eq!(tree.is_above(Path::new(path)), above, "{path}");
         }
-        assert!(tree.gives_back(Path::new("/home/u/work/file")));
+        assert!(tree.gives_back(Path::new("/home/u/project/file")));
         assert!(!tree.gives_back(Path::new("/home/u/new")));
         assert!(!tree.gives_back(Path::new("/home/u/.ssh/id")));
         assert_eq!(tree.special(Path::new("/home")), ["u"]);

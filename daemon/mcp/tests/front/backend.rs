@@ -344,7 +344,7 @@ impl Reach {
             "test_tool_with_progress" => {
                 for step in [0.0, 50.0, 100.0] {
                     report(&context, step);
-                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    tokio::task::yield_now().await;
                 }
                 answer("done")
             }

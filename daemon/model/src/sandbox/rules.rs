@@ -137,14 +137,14 @@ mod tests {
     fn the_rules_are_said_in_one_line() {
         let rules = SandboxRules {
             writable: Some(paths(&["/srv/x", "/tmp"])),
-            hidden: paths(&["/home/u", "/root/.ssh"]),
-            visible: paths(&["/srv/x", "/home/u/work", "/home/users"]),
+            hidden: paths(&["/home/u", "/srv/keys"]),
+            visible: paths(&["/srv/x", "/home/u/project", "/home/users"]),
             no_network: true,
             ..SandboxRules::default()
         };
         assert_eq!(
             rules.containment().unwrap(),
-            "may write only below /srv/x, /tmp; hidden: /home/u, /root/.ssh (but not /home/u/work); no network"
+            "may write only below /srv/x, /tmp; hidden: /home/u, /srv/keys (but not /home/u/project); no network"
         );
         let nothing = SandboxRules {
             writable: Some(Vec::new()),
@@ -186,12 +186,12 @@ mod tests {
     fn the_longest_path_decides_what_is_hidden() {
         let rules = SandboxRules {
             hidden: paths(&["/home/u", "/x"]),
-            visible: paths(&["/home/u/work", "/x"]),
+            visible: paths(&["/home/u/project", "/x"]),
             ..SandboxRules::default()
         };
         for (path, hidden) in [
             ("/home/u/.ssh", true),
-            ("/home/u/work/a", false),
+            ("/home/u/project/a", false),
             ("/home/user", false),
             ("/x", true),
         ] {

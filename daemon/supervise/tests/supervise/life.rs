@@ -215,8 +215,7 @@ async fn a_stop_while_it_waits_for_its_restart_cancels_it() {
         (state.active_state, state.sub_state),
         (ActiveState::Inactive, SubState::Dead)
     );
-    tokio::time::sleep(LONG).await;
-    assert!(fixture.nothing_started());
+    assert!(fixture.starts_nothing_for(LONG).await);
 }
 
 #[tokio::test(start_paused = true)]

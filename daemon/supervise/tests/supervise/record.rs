@@ -47,9 +47,7 @@ async fn an_end_is_told_at_once_and_recorded_as_soon_as_it_can_be() {
     let taken = fixture.engine.start(id("a"), fixture.spec("{}")).await;
     assert!(matches!(taken, Err(StartError::Taken { .. })));
     let begin = Instant::now();
-    while fixture.engine.get(&id("a")).is_some() {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-    }
+    fixture.world.until(&Step::Acknowledge).await;
     assert!(begin.elapsed() >= Duration::from_secs(1 + 2 + 4 + 8 + 16));
     let steps = fixture.world.steps();
     let rest = Step::Changed {
@@ -79,9 +77,7 @@ async fn a_record_that_only_takes_its_time_keeps_nobody_waiting() {
     assert!(begin.elapsed() <= Duration::from_secs(3));
     assert_eq!(fixture.world.count(&Step::Waited(true)), 0);
     fixture.world.release.notify_one();
-    while fixture.engine.get(&id("a")).is_some() {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-    }
+    fixture.world.until(&Step::Waited(true)).await;
     assert_eq!(fixture.world.count(&Step::Waited(true)), 1);
     let rest = Step::Changed {
         sub: SubState::Dead,
@@ -106,8 +102,7 @@ async fn a_restart_waits_until_the_end_before_it_is_recorded() {
         .wait_for(|state| state.sub_state == SubState::AutoRestart)
         .await
         .unwrap();
-    tokio::time::sleep(Duration::from_mins(10)).await;
-    assert!(fixture.nothing_started());
+    assert!(fixture.starts_nothing_for(Duration::from_mins(10)).await);
     assert_eq!(fixture.world.count(&Step::Acknowledge), 0);
     assert_eq!(handle.state().restarts, 0);
     fixture.world.fail_records_for_good(false);

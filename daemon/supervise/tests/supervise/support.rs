@@ -16,7 +16,10 @@ use harness_supervise::{
     Engine, Journal, JournalError, OutputFiles, ProcessEvent, SpawnError, SpawnRequest, Spawned,
     Spawner, StopSequence, UnitSpec,
 };
-use tokio::sync::{Notify, mpsc};
+use tokio::{
+    sync::{Notify, mpsc, watch},
+    time::timeout,
+};
 
 /// What the engine did to the outside, in its order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +54,7 @@ pub(crate) struct World {
     spawned: mpsc::UnboundedSender<Process>,
     pub(crate) release: Notify,
     pub(crate) held: Notify,
+    changed: watch::Sender<()>,
 }
 
 /// A process that ends when the test says so.
@@ -91,6 +95,7 @@ pub(crate) fn fixture() -> Fixture {
         spawned,
         release: Notify::new(),
         held: Notify::new(),
+        changed: watch::Sender::new(()),
     });
     Fixture {
         engine: Engine::new(world.clone(), world.clone()),
@@ -114,6 +119,11 @@ impl Fixture {
     pub(crate) async fn keep_next(&mut self) {
         let process = self.next().await;
         self.kept.push(process);
+    }
+
+    /// Nothing is started for so long.
+    pub(crate) async fn starts_nothing_for(&mut self, span: Duration) -> bool {
+        timeout(span, self.processes.recv()).await.is_err()
     }
 
     /// Nothing was started beside what `next` returned.
@@ -173,8 +183,17 @@ impl World {
         self.script.lock().unwrap().sequence.clone().unwrap()
     }
 
+    /// Resolves when the step has been taken.
+    pub(crate) async fn until(&self, step: &Step) {
+        let mut changed = self.changed.subscribe();
+        while self.count(step) == 0 {
+            changed.changed().await.unwrap();
+        }
+    }
+
     fn push(&self, step: Step) {
         self.script.lock().unwrap().steps.push(step);
+        self.changed.send_replace(());
     }
 
     fn write(&self, step: Step, transition: Transition) -> Result<(), JournalError> {

@@ -8,7 +8,7 @@ use crate::config::{Changes, Mode, Part, schema::ToolMode};
 
 /// The example of the design, with the parts of this machine put in.
 const EXAMPLE: &str = r#"
-workspace = "~/work"
+workspace = "~/place"
 tool_groups = ["shell", "scripts", "wakes"]
 [bash]
 shell = "bash"
@@ -76,7 +76,7 @@ fn the_example_of_the_design_is_right_and_what_has_no_effect_is_said() {
     desk.write_mode("control.token", format!("{ONE}\n"), 0o600);
     desk.write_mode("mcp.token", format!("{TWO}\n"), 0o640);
     let loaded = desk.load(EXAMPLE).unwrap();
-    assert_eq!(loaded.workspace, desk.path("work"));
+    assert_eq!(loaded.workspace, desk.path("place"));
     assert_eq!(loaded.shell, desk.path("bin/bash"));
     assert_eq!(loaded.admins, [0]);
     assert_eq!(loaded.tokens.control.unwrap().reveal(), ONE);
@@ -101,7 +101,7 @@ fn the_example_of_the_readme_is_right_and_has_an_effect() {
     let mut desk = Desk::new();
     // Its token and client are of another machine.
     desk.host.offline = true;
-    let workspace = desk.path("work").display().to_string();
+    let workspace = desk.path("place").display().to_string();
     let loaded = desk
         .load(&example.replace("/srv/coder", &workspace))
         .unwrap();
@@ -153,7 +153,7 @@ fn without_a_file_the_defaults_hold_and_the_current_directory_is_the_workspace()
     let mut places = desk.places();
     places.config_required = false;
     let loaded = super::Config::load_on(&places, &desk.host).unwrap();
-    assert_eq!(loaded.workspace, desk.path("work"));
+    assert_eq!(loaded.workspace, desk.path("place"));
     assert_eq!(loaded.config, super::Config::default());
     assert!(loaded.files.is_empty() && loaded.warnings.is_empty());
     places.mode = Mode::System;

@@ -29,7 +29,7 @@ impl Desk {
     pub(super) fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path().to_owned();
-        fs::create_dir_all(root.join("work")).unwrap();
+        fs::create_dir_all(root.join("place")).unwrap();
         fs::create_dir_all(root.join("bin")).unwrap();
         let desk = Self {
             host: Host {
@@ -38,7 +38,7 @@ impl Desk {
                     ("PATH".to_owned(), root.join("bin").display().to_string()),
                     ("TMPDIR".to_owned(), root.join("tmp").display().to_string()),
                 ]),
-                current_directory: root.join("work"),
+                current_directory: root.join("place"),
                 program: None,
                 offline: false,
                 plugin_host: None,

@@ -118,10 +118,10 @@ fn a_program_by_its_path_must_be_there_and_executable() {
 fn the_workspace_must_be_a_directory_and_in_system_mode_be_set() {
     let mut desk = Desk::new();
     for (text, part) in [
-        ("workspace = \"work\"", "absolute path"),
+        ("workspace = \"place\"", "absolute path"),
         ("workspace = \"~/nope\"", "there is no directory"),
         ("workspace = \"~/bin/bash\"", "there is no directory"),
-        ("workspace = \"~/work/../work\"", "without \"..\""),
+        ("workspace = \"~/place/../place\"", "without \"..\""),
     ] {
         let complaint = desk.complaint(text);
         assert!(

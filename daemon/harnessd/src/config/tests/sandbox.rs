@@ -29,7 +29,7 @@ fn workspace_write_is_the_workspace_the_temporary_directory_and_what_is_listed()
     let rules = loaded.sandbox.rules;
     assert_eq!(
         rules.writable,
-        Some(paths(&desk, &["work", "tmp", ".cache", "/dev/shm"]))
+        Some(paths(&desk, &["place", "tmp", ".cache", "/dev/shm"]))
     );
     assert!(rules.no_network && rules.required && rules.hidden.is_empty());
     assert!(
@@ -44,10 +44,10 @@ fn the_temporary_directory_is_that_of_children_and_never_one_of_a_call() {
     let desk = Desk::new();
     let text = "[environment]\nset = { TMPDIR = \"/var/tmp\" }\n[sandbox]\nfilesystem = \"workspace-write\"";
     let writable = desk.load(text).unwrap().sandbox.rules.writable.unwrap();
-    assert_eq!(writable, paths(&desk, &["work", "/var/tmp", "/dev/shm"]));
+    assert_eq!(writable, paths(&desk, &["place", "/var/tmp", "/dev/shm"]));
     let text = "[environment]\nexclude = [\"TMPDIR\"]\n[sandbox]\nfilesystem = \"workspace-write\"";
     let writable = desk.load(text).unwrap().sandbox.rules.writable.unwrap();
-    assert_eq!(writable, paths(&desk, &["work", "/tmp", "/dev/shm"]));
+    assert_eq!(writable, paths(&desk, &["place", "/tmp", "/dev/shm"]));
 }
 
 #[test]
@@ -65,32 +65,32 @@ fn read_only_lets_nothing_be_written_but_what_is_listed() {
 fn what_is_hidden_may_contain_the_workspace_which_stays_visible() {
     let desk = Desk::new();
     let rules = desk
-        .load("[sandbox]\nhidden = [\"~\", \"/root/.ssh\"]")
+        .load("[sandbox]\nhidden = [\"~\", \"/srv/keys\"]")
         .unwrap()
         .sandbox
         .rules;
     assert_eq!(
         rules.hidden,
-        paths(&desk, &["", "/root/.ssh"])
+        paths(&desk, &["", "/srv/keys"])
             .iter()
             .map(|path| path.trim_end_matches('/').to_owned())
             .collect::<Vec<_>>()
     );
-    assert_eq!(rules.visible, paths(&desk, &["work", "tmp"]));
+    assert_eq!(rules.visible, paths(&desk, &["place", "tmp"]));
     assert_eq!(rules.writable, None);
 }
 
 #[test]
 fn what_lies_where_tasks_make_files_cannot_be_hidden() {
     let desk = Desk::new();
-    symlink("work", desk.path("shortcut")).unwrap();
+    symlink("place", desk.path("shortcut")).unwrap();
     for (text, part) in [
         (
-            "hidden = [\"~/work/.env\"]",
+            "hidden = [\"~/place/.env\"]",
             "a.toml:2:11: sandbox.hidden[0]: ",
         ),
-        ("hidden = [\"~/work\"]", "lies in work"),
-        ("hidden = [\"~/shortcut/.env\"]", "lies in work"),
+        ("hidden = [\"~/place\"]", "lies in place"),
+        ("hidden = [\"~/shortcut/.env\"]", "lies in place"),
         ("hidden = [\"~/tmp/x\"]", "lies in tmp"),
         (
             "hidden = [\"/etc/x\"]\nwritable = [\"/etc\"]",
@@ -105,10 +105,10 @@ fn what_lies_where_tasks_make_files_cannot_be_hidden() {
         assert!(complaint.contains(part), "{text}: {complaint}");
     }
     // Where no files are made, nothing stands against it.
-    let text = "[sandbox]\nfilesystem = \"read-only\"\nhidden = [\"~/work/.env\"]";
+    let text = "[sandbox]\nfilesystem = \"read-only\"\nhidden = [\"~/place/.env\"]";
     assert_eq!(
         desk.load(text).unwrap().sandbox.rules.hidden,
-        paths(&desk, &["work/.env"])
+        paths(&desk, &["place/.env"])
     );
 }
 
