@@ -1,6 +1,6 @@
 //! What a script's calls would meet at the gate, and the scripts that do not start because of it.
 
-use std::{sync::Arc, time::SystemTime};
+use std::sync::Arc;
 
 use harness_authorize::{
     Decision, Evaluation, Why,
@@ -12,6 +12,7 @@ use harness_model::{
 use serde_json::{Map, Value, json};
 
 use crate::{
+    call::Resolved,
     front::tools::Names,
     harness::Harness,
     runs::{self, NOT_REACHED},
@@ -99,17 +100,7 @@ impl Harness {
             tool: tool.name.clone(),
             input,
         };
-        let entry = self.catalogue().resolve(&request)?;
-        let input = entry.validate(request.input)?;
-        let input = entry.group.prepare(&entry.tool.name, input)?;
-        let call = Call {
-            id: CallId::generate(),
-            group: entry.tool.group.clone(),
-            tool: entry.tool.name.clone(),
-            allowance: None,
-            input,
-            started_at: SystemTime::now().into(),
-        };
+        let Resolved { entry, call } = self.resolve(request, CallId::generate())?;
         let evaluation = self.evaluate(&entry.tool, &call);
         Ok((call, evaluation))
     }

@@ -1,5 +1,6 @@
 //! Names of tools in the whole catalogue.
 
+use crate::approvals::hex;
 use sha2::{Digest as _, Sha256};
 
 /// What stands between a group's name and a tool's where both are shown as one name.
@@ -29,11 +30,7 @@ pub(super) fn full(group: &str, tool: &str) -> String {
     hasher.update([0]);
     hasher.update(tool.as_bytes());
     let digest = hasher.finalize();
-    let digits = digest
-        .iter()
-        .take(DIGITS / 2)
-        .map(|byte| format!("{byte:02x}"));
-    format!("{kept}_{}", digits.collect::<String>())
+    format!("{kept}_{}", hex(&digest[..DIGITS / 2]))
 }
 
 fn is_plain(character: char) -> bool {

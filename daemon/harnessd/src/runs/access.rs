@@ -1,7 +1,6 @@
 //! What a run gets in its environment, and nobody else.
 
 use std::{
-    fmt::Write as _,
     fs,
     io::{self, Read as _, Write as _},
     os::unix::fs::{OpenOptionsExt as _, symlink},
@@ -13,7 +12,10 @@ use harness_supervise::{RunEnvironment, UnitSpec};
 use harness_tools::{SOCKET_VARIABLE, TOKEN_VARIABLE};
 use sha2::{Digest as _, Sha256};
 
-use crate::config::{DEFAULT_PATH, Places};
+use crate::{
+    approvals::hex,
+    config::{DEFAULT_PATH, Places},
+};
 
 /// The bytes of the key that tokens are made with.
 const KEY: usize = 32;
@@ -74,10 +76,7 @@ impl RunAccess {
             .chain_update(self.key)
             .chain_update(inner)
             .finalize();
-        outer.iter().fold(String::new(), |mut token, byte| {
-            let _infallible = write!(token, "{byte:02x}");
-            token
-        })
+        hex(&outer)
     }
 
     pub(crate) fn is_token_of(

@@ -1,6 +1,6 @@
 //! An outcome as a command's output: results on standard output, errors as one line of JSON on standard error.
 
-use std::{fmt::Write as _, io};
+use std::io;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use harness_model::{Content, ErrorCode, Outcome, Refusal, ToolOutput};
@@ -8,6 +8,7 @@ use harness_tools::Kind;
 use serde_json::Value;
 
 use super::connection::Connection;
+use crate::approvals::hex;
 
 /// What a command prints, and how it ends.
 #[derive(Debug, Default, PartialEq)]
@@ -98,10 +99,7 @@ impl Image {
             _ => "bin",
         };
         let digest = Sha256::digest(&bytes);
-        let mut name = String::new();
-        for byte in digest.iter().take(8) {
-            let _infallible = write!(name, "{byte:02x}");
-        }
+        let name = hex(&digest[..8]);
         Some(Self {
             name: format!("{name}.{extension}"),
             bytes,
