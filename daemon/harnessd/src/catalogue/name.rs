@@ -1,7 +1,8 @@
 //! Names of tools in the whole catalogue.
 
-use crate::approvals::hex;
 use sha2::{Digest as _, Sha256};
+
+use crate::approvals::hex;
 
 /// What stands between a group's name and a tool's where both are shown as one name.
 pub(super) const SEPARATOR: &str = "__";
