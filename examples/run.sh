@@ -5,7 +5,8 @@ programs=$(cd "$(dirname "$0")/../target/release" && pwd)
 
 echo "Paste this into a file, say harness.json:"
 echo
-"$programs/harnessctl" mcp-config --client claude
+# It says that no harness runs yet, which is so for a moment only.
+{ "$programs/harnessctl" mcp-config --client claude 2>&1 >&3 | sed '/: no harness is running /d' >&2; } 3>&1
 cat <<TEXT
 
 Other clients: harnessctl mcp-config --client codex, or generic.
